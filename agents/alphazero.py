@@ -183,6 +183,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         return self._search_positions(states, stop_early=False)
 
     def _search_positions(self, states: NDArray[np.void], stop_early: bool) -> SearchResult:
+        """Search a batch; `stop_early`: see `NetworkGuidedSearch.run`."""
         search = self.allocate_search(len(states))
         return search.run(
             states,

@@ -86,7 +86,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("total", np.float64, (actions,)),  # sum of rewards, by first move
-            ("scores", np.float64, (players,)),
+            ("scores", np.float64, (players,)),  # returns of the players
             ("joint", np.int64, (players,)),  # joint action
             ("visits", np.int32, (actions,)),  # number of simulations, by first move
             ("legal", np.int16, (actions,)),  # legal actions of a player
@@ -198,7 +198,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(rng)
-            # Games with an own reward (Hungry Geese) begin at random, others in round robin.
+            # Simulations begin at random in games with a reward of their own (Hungry Geese), in
+            # others in round robin.
             first = int(
                 choose(s, seat, work.first, n, rng) if has_own_reward else work.first[i % n]
             )

@@ -58,6 +58,7 @@ def playout_policy(name: str, game: Game) -> Policy:
 
 
 def _policies(knowledge: Knowledge) -> dict[str, Policy]:
+    """Return the playout policies of one game by name, without `"uniform"`."""
     greedy = {} if knowledge.greedy is None else {"greedy": knowledge.greedy}
     return {**knowledge.playouts, **greedy}
 

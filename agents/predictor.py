@@ -74,6 +74,7 @@ class Observer:
     """
 
     def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
+        """Make the observer; for the formats of observations see `PredictorAgent`."""
         planes, rows, columns = game.observation_shape
         shape = (rows, columns, planes) if channels_last else game.observation_shape
         self.space = spaces.Box(0, game.observation_high, shape, np.dtype(dtype).type)

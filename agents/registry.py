@@ -217,10 +217,12 @@ def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> 
 
 
 def _function_hint(target: str) -> str:
+    """Return a hint for targets that may be policies instead of makers of agents."""
     return f"; for a function policy(planes, masks), use function:{target}"
 
 
 def _unknown_agent(name: str) -> str:
+    """Return the error message for an unknown name."""
     hint = did_you_mean(name, [*AGENTS, *ALIASES])
     return f"unknown agent {name!r}{hint}; there are {', '.join(AGENTS)}"
 

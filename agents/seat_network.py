@@ -220,6 +220,7 @@ def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
     def evaluate(
         states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return policies, `[K, num_actions]`, and values, `[K]`, see `SeatEvaluator`."""
         planes, masks = encoder.encode(states, seats)
         outputs = run(planes)
         return masked_softmax(outputs[:, :-1], masks), outputs[:, -1]

@@ -186,6 +186,7 @@ def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
     def evaluate(
         planes: NDArray[np.int8],
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return logits of 0, and values for the players to move, see `Evaluate`."""
         seats = planes[:, -1, 0, 0]
         first_player_values = runner(planes[:, :-1]) * encoder.view.signs(seats)
         values = np.where(seats == 0, first_player_values, -first_player_values)

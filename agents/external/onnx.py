@@ -19,17 +19,22 @@ from ludoteca.envs.targets import untrusted_names
 from ludoteca.files import parse_json
 
 KEY = "ludoteca"  # key of our JSON document in the metadata of a model
-FORMAT = "ludoteca-onnx"
+FORMAT = "ludoteca-onnx"  # "format" of this document
 
 
 class ONNXAgent(Agent):
     """Agent with a policy network in an ONNX file: it plays the legal action of the highest score.
 
-    The model has an input of planes, `[B, planes, rows, columns]`, channels last or flat as well,
+    The model has an input of planes, `[B, planes, rows, columns]`, or with channels last, or flat,
     of any type; optionally an input of masks, `[B, actions]`, 1 for legal actions; and an output
     `[B, actions]` of logits or Q values. Other outputs, such as a value, are ignored. Illegal
     actions are masked whether or not the model has an input of masks. `ludoteca export onnx`
     writes such files. ONNX files do not contain Python code.
+
+    Attributes:
+        metadata: our JSON document in the file's metadata; empty if there is none.
+        signature: inputs and output of the model.
+        encoder: encoder of the observations with `view="network"`, else None.
     """
 
     def __init__(
@@ -46,13 +51,13 @@ class ONNXAgent(Agent):
         Args:
             game: the game it plays.
             path: the file.
-            deterministic: whether the best action is played, or one sampled by the softmax of the
-                scores, with the random streams of the match.
+            deterministic: whether the best action is played; otherwise one is sampled from the
+                softmax of the scores, with the random streams of the match.
             view: planes of the input: `environment`: the observations of environments; `network`:
                 those of this package's networks; `auto`: by the metadata of the file, else the
                 first of the two whose shape fits.
             channels_last: whether planes come last; None: inferred from the shape.
-            threads: threads of the model.
+            threads: number of threads of ONNX Runtime.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -73,6 +78,7 @@ class ONNXAgent(Agent):
         self._observer = Observer(game, "int8")
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments of the agent; a copy loads the model again."""
         view, channels_last = self._view_options
         return {
             "game": self.game,
@@ -136,6 +142,7 @@ class ONNXAgent(Agent):
         return scores.astype(np.float64), masks
 
     def _resolve_view(self) -> tuple[str, bool | None]:
+        """Return the options `view`, by the metadata if it is `"auto"`, and `channels_last`."""
         view, channels_last = self._view_options
         if view == "auto" and self.metadata.get("view") in ("environment", "network"):
             view = self.metadata["view"]
@@ -148,11 +155,11 @@ class ONNXAgent(Agent):
             return
         try:
             with untrusted_names(self._path):
-                trained = make_game(spec)
+                trained_game = make_game(spec)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self._path}: {error}") from None
-        if trained is not self.game:
-            raise ValueError(f"{self._path} plays {trained.spec}, not {self.game.spec}")
+        if trained_game is not self.game:
+            raise ValueError(f"{self._path} plays {trained_game.spec}, not {self.game.spec}")
 
 
 def read_about(session: Any, path: Path) -> dict[str, Any]:
@@ -167,23 +174,24 @@ def read_about(session: Any, path: Path) -> dict[str, Any]:
     try:
         metadata = parse_json(text)
         if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-            raise ValueError(f"expected the format {FORMAT!r}")
+            raise ValueError(f"expected an object with the format {FORMAT!r}, got {metadata!r:.80}")
     except ValueError as error:
         raise ValueError(f"{path}: its metadata {KEY!r} is damaged: {error}") from None
     return metadata
 
 
 def _load(path: Path, threads: int) -> Any:
+    """Return a model as a session of ONNX Runtime."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
         import onnxruntime
     except ImportError as error:
-        needed = 'the agent onnx needs ONNX Runtime: pip install "ludoteca[onnx]"'
-        raise ImportError(needed) from error
+        message = 'the agent onnx needs ONNX Runtime: pip install "ludoteca[onnx]"'
+        raise ImportError(message) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    options.log_severity_level = 3
+    options.log_severity_level = 3  # only errors
     try:
         return onnxruntime.InferenceSession(
             path.read_bytes(), options, providers=["CPUExecutionProvider"]

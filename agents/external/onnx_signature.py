@@ -9,6 +9,7 @@ import numpy as np
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.game import Game
 
+# NumPy types by ONNX Runtime's names.
 TYPES = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -19,6 +20,7 @@ TYPES = {
     "tensor(int64)": np.int64,
     "tensor(bool)": np.bool_,
 }
+# Names of outputs that are taken for the scores if several outputs have their shape.
 SCORE_NAMES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
 
 
@@ -56,7 +58,7 @@ def find_signature(
     Args:
         session: the model.
         game: the game.
-        path: its file, for error messages.
+        path: file of the model, for error messages.
         view: see `ludoteca.agents.external.onnx.ONNXAgent`.
         channels_last: see `ludoteca.agents.external.onnx.ONNXAgent`.
 
@@ -69,9 +71,9 @@ def find_signature(
         f"{tensor.name} {tensor.type} {tensor.shape}" for tensor in [*inputs, *outputs]
     )
     masks = [tensor for tensor in inputs if "mask" in tensor.name.lower()]
-    others = [tensor for tensor in inputs if tensor not in masks]
+    planes = [tensor for tensor in inputs if tensor not in masks]
     description = f"{path} has {described}"
-    if len(others) != 1 or len(masks) > 1:
+    if len(planes) != 1 or len(masks) > 1:
         raise ValueError(
             f"{description}; expected one input of planes, and at most one of masks, with 'mask' "
             "in its name"
@@ -79,12 +81,12 @@ def find_signature(
     for tensor in inputs:
         if tensor.type not in TYPES:
             raise ValueError(
-                f"{description}; its input {tensor.name} is none of {', '.join(TYPES)}"
+                f"{description}; its input {tensor.name} must be one of {', '.join(TYPES)}"
             )
     for tensor in masks:
         if not _fits(tensor.shape, (actions,)):
             raise ValueError(f"{description}; the masks of {game.spec} are [B, {actions}]")
-    input_format = _find_view(others[0].shape, game, view, channels_last)
+    input_format = _find_view(planes[0].shape, game, view, channels_last)
     if input_format is None:
         raise ValueError(
             f"{description}; the planes of {game.spec} are {list(game.observation_shape)}, or that "
@@ -98,13 +100,13 @@ def find_signature(
             f"{', '.join(SCORE_NAMES)}"
         )
     return Signature(
-        planes=others[0].name,
+        planes=planes[0].name,
         mask=masks[0].name if masks else None,
         scores=(named or scores)[0].name,
         shape=input_format[0],
         view=input_format[1],
         channels_last=input_format[2],
-        dtype=TYPES[others[0].type],
+        dtype=TYPES[planes[0].type],
         mask_dtype=TYPES[masks[0].type] if masks else None,
     )
 
@@ -112,13 +114,16 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Find the format of an input by its shape; return shape, view and `channels_last`."""
-    for name, planes in _views(game).items():
+    """Return shape, view and `channels_last` of an input by its shape; None if none fits.
+
+    `view` and `channels_last` are those of `ONNXAgent`.
+    """
+    for name, observation_shape in _views(game).items():
         if view not in ("auto", name):
             continue
-        channels, rows, columns = planes
+        channels, rows, columns = observation_shape
         for last in (False, True) if channels_last is None else (channels_last,):
-            board_shape = (rows, columns, channels) if last else planes
+            board_shape = (rows, columns, channels) if last else observation_shape
             for expected in (board_shape, (channels * rows * columns,)):
                 if _fits(shape, expected):
                     return expected, name, last
@@ -126,6 +131,7 @@ def _find_view(
 
 
 def _views(game: Game) -> dict[str, tuple[int, int, int]]:
+    """Return the shapes of the planes by view."""
     views = {"environment": game.observation_shape}
     if not game.simultaneous and game.num_players == 2:
         views["network"] = Encoder(game).shape
@@ -133,13 +139,15 @@ def _views(game: Game) -> dict[str, tuple[int, int, int]]:
 
 
 def _network_shape(game: Game) -> str:
+    """Return the part of an error message about the view `network`, if the game has it."""
     shape = _views(game).get("network")
     return f", or for view=network {list(shape)}" if shape else ""
 
 
 def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:
     """Return whether an input shape, with a variable batch axis, allows the shape `expected`."""
-    free_batch = len(shape) > 0 and not isinstance(shape[0], int)
+    # Sizes of variable axes are names or None.
+    has_free_batch = len(shape) > 0 and not isinstance(shape[0], int)
     pairs = zip(shape[1:], expected, strict=False)
-    matches = all(not isinstance(a, int) or a == b for a, b in pairs)
-    return len(shape) == 1 + len(expected) and free_batch and matches
+    matches = all(not isinstance(size, int) or size == wanted for size, wanted in pairs)
+    return len(shape) == 1 + len(expected) and has_free_batch and matches

@@ -1,8 +1,9 @@
 """OpenSpiel's Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
 
 OpenSpiel (https://github.com/google-deepmind/open_spiel) has its search in C++. This agent applies
-the moves of each game to a state of OpenSpiel: of its own game if it has it, else of ours
-(`ludoteca.envs.adapters.openspiel`), with which the search takes several times as long.
+the moves of each game to a state of OpenSpiel: of OpenSpiel's own version of the game if there is
+one, else of ours (`ludoteca.envs.adapters.openspiel`), with which the search takes several times as
+long.
 """
 
 from importlib import import_module
@@ -27,8 +28,8 @@ from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
 MEMORY_MB = 1000  # memory limit of one search
-INT_MAX = 2**31 - 1
-NO_LIMIT = -1.0  # no time limit
+INT_MAX = 2**31 - 1  # largest int in C++
+NO_LIMIT = -1.0  # seconds of a search without time limit
 MIN_SIMULATIONS = 2  # the first one ends at the root
 
 
@@ -77,6 +78,7 @@ class OpenSpielAgent(Agent):
         self._legal = np.zeros((MAX_PLIES, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without those that `__setstate__` makes again."""
         derived = {"_pyspiel", "_spiel_game", "_to_spiel", "_to_ours", "_words"}
         return {key: value for key, value in vars(self).items() if key not in derived}
 
@@ -133,9 +135,8 @@ class OpenSpielAgent(Agent):
         if tracked is None or moves is None:
             tracked = _TrackedGame(self.game.new(), self._spiel_game.new_initial_state())
             moves = self._find_moves(tracked.position, s)
-        if moves is None and hasattr(
-            self._spiel_game, "rules"
-        ):  # our game can start at any position
+        # Our own game, which has the attribute `rules`, can start at any position.
+        if moves is None and hasattr(self._spiel_game, "rules"):
             tracked, moves = _TrackedGame(s, self._spiel_game.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
@@ -157,19 +158,22 @@ class OpenSpielAgent(Agent):
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
         """Return OpenSpiel's move; the search is seeded from `rng`."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
             seeds = [int(next_u64(rng)) & INT_MAX for _ in range(2)]
         if self.seconds is None:
             root = self._tree(state, seeds, self.simulations, NO_LIMIT)
         else:
             root = self._tree(state, seeds, INT_MAX, self.seconds)
-            if not root.children:  # out of time: best_child would crash
+            if not root.children:  # out of time: `best_child` would crash
                 root = self._tree(state, seeds, MIN_SIMULATIONS, NO_LIMIT)
         action: int = root.best_child().action
         return action
 
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
-        """Search with limits of simulations and seconds; return the root of OpenSpiel's tree."""
+        """Search with limits of simulations and seconds; return the root of OpenSpiel's tree.
+
+        `seeds` are two seeds, of the rollouts and of the search.
+        """
         bot = self._pyspiel.MCTSBot(
             self._spiel_game,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
@@ -193,7 +197,7 @@ class _TrackedGame(NamedTuple):
 
 
 def check_ours(game: Game, reason: str) -> None:
-    """Validate that our rules of a game can run in OpenSpiel: it is sequential, without chance.
+    """Check that OpenSpiel can run our rules of a game: it must be sequential, without chance.
 
     Args:
         game: the game.
@@ -215,7 +219,7 @@ def counterpart(game: Game) -> Counterpart:
     """Return OpenSpiel's own version of a game.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if OpenSpiel has none.
     """
     target = find_knowledge(game).openspiel
     if not target:

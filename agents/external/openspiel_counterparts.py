@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ludoteca.envs.game import Game
 
-Translation = Callable[[Any, int], int]
+Translation = Callable[[Any, int], int]  # see `Counterpart`
 
 
 class Counterpart(NamedTuple):
@@ -15,7 +15,7 @@ class Counterpart(NamedTuple):
         name: OpenSpiel's spec string.
         to_spiel: `to_spiel(state, action)` translates our action to OpenSpiel's; `state` is
             OpenSpiel's.
-        to_ours: the inverse.
+        to_ours: `to_ours(state, action)` translates OpenSpiel's action to ours.
     """
 
     name: str
@@ -68,13 +68,13 @@ def breakthrough_counterpart(game: Game) -> Counterpart:
     Its first player starts at the top, ours at the bottom: the order of ranks is reversed.
     """
     rows, columns = game.params["rows"], game.params["columns"]
-    number = {name: action for action, name in enumerate(game.action_names)}
+    actions = {name: action for action, name in enumerate(game.action_names)}
 
     def to_ours(state: Any, action: int) -> int:
-        # From and to, such as a5b4, and a star if it captures.
+        # The cells of a move from and to, such as a5b4, and a star if it captures.
         move = state.action_to_string(action)
         cells = (f"{move[k]}{rows + 1 - int(move[k + 1])}" for k in (0, 2))
-        return number["-".join(cells)]
+        return actions["-".join(cells)]
 
     def to_spiel(state: Any, action: int) -> int:
         their_actions: list[int] = state.legal_actions()
@@ -84,6 +84,11 @@ def breakthrough_counterpart(game: Game) -> Counterpart:
 
 
 def _require(game: Game, **params: Any) -> None:
+    """Check that parameters of a game have the values that OpenSpiel supports.
+
+    Raises:
+        ValueError: if one differs.
+    """
     for key, value in params.items():
         if game.params[key] != value:
             raise ValueError(

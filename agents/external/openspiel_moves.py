@@ -6,8 +6,8 @@ from typing import Any
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-NOT_FOUND = -1
-MAX_PLIES = 2  # between two calls of the agent: its own move and the reply
+NOT_FOUND = -1  # instead of a number of moves
+MAX_PLIES = 2  # plies between two calls of the agent: its own move and the reply
 
 
 @factory()
@@ -15,21 +15,22 @@ def make_find_moves(game: Game) -> Callable[..., int]:
     """Return `find_moves(states, words, legal, moves) -> n`.
 
     It finds moves from `states[0]` to `states[-1]`, at most `MAX_PLIES`, and writes them to
-    `moves[:n]`; `n` is `NOT_FOUND` if there are none.
+    `moves[:n]`; `n` is `NOT_FOUND` if there are no such moves.
 
     Arguments of the function:
         states: the start, `MAX_PLIES` positions of scratch space, and the target. Shape
             `[MAX_PLIES + 2]`.
         words: the same memory as unsigned integers. Shape `[MAX_PLIES + 2, words]`.
         legal: scratch space, int16 `[MAX_PLIES, num_actions]`.
-        moves: int64 `[MAX_PLIES]`.
+        moves: output, int64 `[MAX_PLIES]`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
 
     @kernel
-    def is_target(words: Any, which: int) -> bool:
+    def is_target(words: Any, k: int) -> bool:
+        """Return whether `states[k]` equals the target."""
         for i in range(words.shape[1]):  # noqa: SIM110  compiled code has no generators
-            if words[which, i] != words[-1, i]:
+            if words[k, i] != words[-1, i]:
                 return False
         return True
 

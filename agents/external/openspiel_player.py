@@ -19,13 +19,16 @@ from ludoteca.envs.rng import uniform
 
 
 class OpenSpielLearner(Protocol):
-    """A trained OpenSpiel agent, such as DQN or PPO.
+    """Trained OpenSpiel agent, such as DQN or PPO.
 
     For agents that are trained in batches of games (PPO), `step` takes and returns lists.
     """
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
-        """Return an object with the `action` for the observations of a time step."""
+        """Return an object with the `action` for the observations of a time step.
+
+        With `is_evaluation` the agent does not learn or explore.
+        """
 
 
 def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielLearner]) -> Agent:
@@ -77,17 +80,24 @@ class PolicyPlayer(OpenSpielAgent):
         self.policy = policy
 
     def _find_spiel_game(self) -> tuple[Any, Translation, Translation]:
+        """Return our game in OpenSpiel, which the policy plays; actions need no translation."""
         return load_ours(self.game), same_action, same_action
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
-        """Return an action sampled from the policy."""
+        """Return an action sampled from the policy.
+
+        Raises:
+            ValueError: if the policy does not return probabilities of the legal actions.
+        """
         weights = np.zeros((1, self.game.num_actions))
         for action, probability in self.policy.action_probabilities(state).items():
             weights[0, action] = probability
         legal = state.legal_actions()
         if not np.isclose(weights[0, legal].sum(), 1) or not np.isclose(weights.sum(), 1):
-            raise ValueError(f"expected probabilities of the actions {legal}, got {weights[0]}")
-        with np.errstate(over="ignore"):
+            raise ValueError(
+                f"expected probabilities of the actions {legal} that sum to 1, got {weights[0]}"
+            )
+        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
             return int(sample_by_weight(weights, uniform(rng.reshape(1, 1)))[0])
 
 
@@ -121,6 +131,7 @@ class OpenSpielLearnerPlayer(Agent):
         actions = np.zeros(len(states), np.int64)
         for seat, player in enumerate(self.players):
             rows = np.flatnonzero(seats == seat)
+            # The player whose part of a time step the OpenSpiel agent reads.
             player_id = getattr(player, "player_id", getattr(player, "_player_id", seat))
             is_batched = hasattr(player, "num_envs")
             inputs = [planes[k].ravel() if is_batched else planes[k].ravel().tolist() for k in rows]
@@ -137,7 +148,13 @@ class OpenSpielLearnerPlayer(Agent):
 
 
 def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
-    """Return a `TimeStep` of `rl_environment` in which `player` is to move."""
+    """Return a `TimeStep` of `rl_environment` in which `player` is to move.
+
+    Args:
+        planes: the player's observation, flat.
+        mask: the player's action mask. Shape `[num_actions]`.
+        player: the player; parts of players before it are the same, and are not read.
+    """
     observations = {
         "info_state": [planes] * (player + 1),
         "legal_actions": [np.flatnonzero(mask).tolist()] * (player + 1),

@@ -1,4 +1,4 @@
-"""Agents as OpenSpiel policies, as opponents or subjects of its algorithms."""
+"""Agents as OpenSpiel policies, for OpenSpiel's algorithms, such as exploitability."""
 
 from typing import Any
 
@@ -51,17 +51,17 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
             return dict.fromkeys(legal, 1.0)
         position = position_of(self.agent.game, state)
         states, seats = position.data.view(self.agent.game.state), np.array([player])
-        probabilities = action_probabilities(self.agent, states, seats, self._samples, self._seed)[
-            0
-        ]
-        shares = {action: float(probabilities[action]) for action in legal}
-        if not np.isclose(sum(shares.values()), 1):
-            wrong = np.setdiff1d(np.flatnonzero(probabilities), legal)
+        (probabilities,) = action_probabilities(
+            self.agent, states, seats, self._samples, self._seed
+        )
+        legal_probabilities = {action: float(probabilities[action]) for action in legal}
+        if not np.isclose(sum(legal_probabilities.values()), 1):
+            illegal = np.setdiff1d(np.flatnonzero(probabilities), legal)
             raise ValueError(
-                f"player {player} of the agent chose {wrong}, but only {legal} are legal in\n"
+                f"the agent chose {illegal} for player {player}, but only {legal} are legal in\n"
                 f"{state}"
             )
-        return shares
+        return legal_probabilities
 
 
 def position_of(game: Game, state: Any) -> Position:

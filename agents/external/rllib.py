@@ -36,7 +36,7 @@ except ImportError as error:
         'the agent rllib needs PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-MAX_SCORE = 1e300  # replaces infinite scores
+MAX_SCORE = 1e300  # replaces infinite scores, so that they differ from those of illegal actions
 __all__ = ["RLlibAgent", "export_module", "load_checkpoint", "load_rllib_agent"]
 
 
@@ -62,13 +62,13 @@ class RLlibAgent(Agent):
         """
         super().__init__(game)
         self._policy, self._deterministic = policy, deterministic
-        exported = isinstance(policy, Policy)
-        if not (deterministic or (policy.logits if exported else has_logits(policy))):
+        is_exported = isinstance(policy, Policy)
+        if not (deterministic or (policy.logits if is_exported else has_logits(policy))):
             raise ValueError(
                 "the policy has action values, not probabilities to sample from: expected "
                 "deterministic=True"
             )
-        if exported:
+        if is_exported:
             self._format = CHANNELS_LAST if policy.planes else FLAT
         else:
             self._format = module_format(policy, game)
@@ -84,8 +84,8 @@ class RLlibAgent(Agent):
             game: the game it plays.
             module: the module, as `algorithm.get_module()` returns it.
             deterministic: see the constructor.
-            copy: use a copy of the policy in plain PyTorch, with the current weights, instead of
-                the module itself, which may continue to learn.
+            copy: whether to use a copy of the policy in plain PyTorch, with the current weights,
+                instead of the module itself, which may continue to learn.
 
         Raises:
             TypeError: if the module computes no action scores, or, with `copy`, if it is not one of
@@ -120,6 +120,7 @@ class RLlibAgent(Agent):
         return sample_by_weight(weights, uniform(rngs.T))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return the class and its arguments."""
         return type(self), (self.game, self._policy, self._deterministic)
 
 

@@ -24,8 +24,8 @@ def export_module(module: Any, game: Game, path: str | Path) -> Path:
     """Write the policy of an RLModule to a file that the agent `rllib:PATH` reads.
 
     Supported are RLlib's default networks (`DefaultModelConfig`) without recurrence, of PPO, APPO,
-    IMPALA and DQN, with or without an action mask in the observation. For others there is
-    `RLlibAgent.from_module`.
+    IMPALA and DQN, with or without an action mask in the observation. Other modules can be played
+    with `RLlibAgent.from_module`.
 
     Args:
         module: the module, as `algorithm.get_module()` returns it.
@@ -53,7 +53,7 @@ def load_policy(game: Game, file: Path) -> Policy:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it contains no such policy, or one that does not fit the game.
+        ValueError: if the file contains no such policy, or one that does not fit the game.
     """
     policy, _ = load_network(game, file, build_policy, KIND)
     check_scores(policy, game, str(file))
@@ -95,11 +95,13 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
             'reading checkpoints of Ray needs RLlib: pip install "ludoteca[rllib]"'
         ) from error
     root = Path(path).absolute()
-    inside = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
-    modules = next((root / one for one in inside if (root / one).is_dir()), root)
-    folder = next((one for one in (modules / module_id, root) if (one / STATE).is_file()), None)
+    # Folders of modules in the checkpoints of an algorithm, a learner group and a module.
+    subfolders = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
+    modules = next((root / name for name in subfolders if (root / name).is_dir()), root)
+    candidates = (modules / module_id, root)
+    folder = next((folder for folder in candidates if (folder / STATE).is_file()), None)
     if folder is None:
-        module_ids = sorted(one.parent.name for one in modules.glob(f"*/{STATE}"))
+        module_ids = sorted(file.parent.name for file in modules.glob(f"*/{STATE}"))
         raise FileNotFoundError(
             f"{path} contains no policy {module_id!r}, only {', '.join(module_ids) or 'none'}"
         )

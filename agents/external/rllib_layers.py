@@ -19,7 +19,8 @@ ACTIVATIONS = {
 }  # fmt: skip
 FLAT = ObservationFormat("flat", np.float32)
 CHANNELS_LAST = ObservationFormat("planes", np.float32, channels_last=True)
-MAX_LAYER_OUTPUTS = 1 << 24
+# Limits for untrusted files.
+MAX_LAYER_OUTPUTS = 1 << 24  # numbers per observation, also the maximum of sizes
 MAX_LAYERS = 1000
 
 
@@ -44,7 +45,7 @@ class Policy(nn.Module):
 
 
 def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the scores of a policy. Shape `[K, num_actions]`."""
+    """Return the scores of a policy, `[K, num_actions]`, for observations `planes`, `[K, ...]`."""
     device = next(iter(policy.parameters()), torch.empty(0)).device
     with torch.inference_mode():
         scores: NDArray[np.float32] = policy(torch.from_numpy(planes).to(device)).cpu().numpy()
@@ -57,10 +58,10 @@ def check_scores(policy: Policy, game: Game, source: str) -> None:
     Raises:
         ValueError: if it does not.
     """
-    form = CHANNELS_LAST if policy.planes else FLAT
+    observation_format = CHANNELS_LAST if policy.planes else FLAT
     try:
         # On the meta device: sizes are checked before memory is allocated.
-        x = torch.zeros(form.box(game, 1).shape, device="meta")
+        x = torch.zeros(observation_format.box(game, 1).shape, device="meta")
         for layer in copy.deepcopy(policy.layers).to("meta"):
             x = layer(x)
             if x.numel() > MAX_LAYER_OUTPUTS:
@@ -151,7 +152,10 @@ def _build(description: dict[str, Any]) -> nn.Module:
         inputs, outputs = _sizes(description["inputs"], description["outputs"])
         kernel, stride = _sizes(*description["kernel"]), _sizes(*description["stride"])
         if len(kernel) != 2 or len(stride) != 2:
-            raise ValueError(f"its convolution has the kernel {kernel!r:.80}")
+            raise ValueError(
+                "expected two sizes of a convolution's kernel and stride, got "
+                f"{kernel!r:.80} and {stride!r:.80}"
+            )
         bias = bool(description["bias"])
         return nn.Conv2d(inputs, outputs, (kernel[0], kernel[1]), (stride[0], stride[1]), bias=bias)
     if kind == "layer_norm":
@@ -161,21 +165,28 @@ def _build(description: dict[str, Any]) -> nn.Module:
     if kind == "zero_pad":
         padding = tuple(int(n) for n in description["padding"])
         if len(padding) != 4 or not all(0 <= n <= 1000 for n in padding):
-            raise ValueError(f"its padding is {padding!r:.80}")
+            raise ValueError(f"expected 4 sizes of padding from 0 to 1000, got {padding!r:.80}")
         return nn.ZeroPad2d((padding[0], padding[1], padding[2], padding[3]))
-    plain = {
+    layers_without_options = {
         "flatten": nn.Flatten, "channels_first": ChannelsFirst, "channels_last": ChannelsLast,
     }  # fmt: skip
-    layer_class = (plain | ACTIVATIONS).get(kind)
+    layer_class = (layers_without_options | ACTIVATIONS).get(kind)
     if layer_class is None:
-        raise ValueError(f"it has a layer of the kind {kind!r:.80}")
+        raise ValueError(f"unknown kind of layer {kind!r:.80}")
     layer: nn.Module = layer_class()
     return layer
 
 
 def _sizes(*values: Any) -> tuple[int, ...]:
-    if not all(type(n) is int and 0 < n <= 1 << 24 for n in values):
-        raise ValueError(f"its layers have the sizes {values!r:.80}")
+    """Validate the sizes of a layer; return them.
+
+    Raises:
+        ValueError: if one is out of range.
+    """
+    if not all(type(n) is int and 0 < n <= MAX_LAYER_OUTPUTS for n in values):
+        raise ValueError(
+            f"expected sizes of layers from 1 to {MAX_LAYER_OUTPUTS:,}, got {values!r:.80}"
+        )
     return values
 
 

@@ -24,7 +24,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 
 CHANNELS_FIRST = ObservationFormat("planes", np.float32)
-TOLERANCE = 1e-3  # between the scores of a module and of its copy
+TOLERANCE = 1e-3  # relative and absolute, between the scores of a module and of its copy
+NUM_EXAMPLES = 16  # observations of this comparison
 
 
 def extract_policy(module: Any, game: Game) -> Policy:
@@ -35,7 +36,8 @@ def extract_policy(module: Any, game: Game) -> Policy:
         ValueError: if it does not fit the game.
     """
     module = unwrap_module(module)
-    form = module_format(module, game)
+    observation_format = module_format(module, game)
+    # The head of the policy, or of the advantages or action values (DQN).
     head = next((getattr(module, name) for name in ("pi", "af") if hasattr(module, name)), None)
     encoder = getattr(module, "encoder", None)
     for name in ("actor_encoder", "encoder"):  # separate, or shared with the critic
@@ -48,12 +50,14 @@ def extract_policy(module: Any, game: Game) -> Policy:
             "use RLlibAgent.from_module instead"
         )
     layers = [*_layers_of(encoder), *_layers_of(head)]
-    plain = [copy_layer(layer) for layer in layers]
-    policy = Policy(plain, not form.is_flat, has_logits(module)).eval()
+    copies = [copy_layer(layer) for layer in layers]
+    policy = Policy(copies, not observation_format.is_flat, has_logits(module)).eval()
     check_scores(policy, game, f"the policy of {type(module).__name__}")
+    # Compare both on random observations. Scores of a dueling head lack a number per observation.
     generator = np.random.default_rng(0)
-    planes = generator.integers(0, 2, form.box(game, 16).shape).astype(np.float32)
-    masks = np.ones((16, game.num_actions), np.float32)
+    shape = observation_format.box(game, NUM_EXAMPLES).shape
+    planes = generator.integers(0, 2, shape).astype(np.float32)
+    masks = np.ones((NUM_EXAMPLES, game.num_actions), np.float32)
     device = next(iter(module.parameters())).device
     both_scores = [module_scores(module, planes, masks, device), scores_of(policy, planes)]
     centered = [scores - scores.mean(1, keepdims=True) for scores in both_scores]
@@ -89,7 +93,7 @@ def _layers_of(module: nn.Module) -> Iterator[nn.Module]:
         yield module.layer_norm  # type: ignore[misc]
         yield ChannelsFirst()
     else:
-        describe_layer(module)
+        describe_layer(module)  # raises if the layer is not supported
         yield module
 
 
@@ -121,11 +125,11 @@ def module_format(module: Any, game: Game) -> ObservationFormat:
                 f"the module's mask has the shape {mask.shape}, but {game.spec} has "
                 f"{game.num_actions} actions"
             )
-    known = (FLAT, CHANNELS_LAST, CHANNELS_FIRST)
-    for form in known:
-        if isinstance(box, spaces.Box) and box.shape == form.box(game).shape:
-            return form
-    shapes = ", ".join(str(form.box(game).shape) for form in known)
+    formats = (FLAT, CHANNELS_LAST, CHANNELS_FIRST)
+    for observation_format in formats:
+        if isinstance(box, spaces.Box) and box.shape == observation_format.box(game).shape:
+            return observation_format
+    shapes = ", ".join(str(observation_format.box(game).shape) for observation_format in formats)
     raise ValueError(
         f"the module observes {space}, but {game.spec} has observations of shapes {shapes}"
     )
@@ -135,7 +139,7 @@ def _keys_of(space: spaces.Dict) -> tuple[str, str]:
     """Return the keys of the planes and of the mask in a space.
 
     Raises:
-        ValueError: if the keys are others.
+        ValueError: if the keys are not `"action_mask"` and one other.
     """
     names = [key for key in space if key != "action_mask"]
     if len(names) != 1 or "action_mask" not in space.spaces:
@@ -155,7 +159,7 @@ def module_scores(
         device: device of the module.
 
     Raises:
-        TypeError: if the module returns neither.
+        TypeError: if the module returns neither logits nor action values.
     """
     observations: Any = torch.from_numpy(planes).to(device)
     space = module.observation_space

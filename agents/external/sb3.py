@@ -58,7 +58,8 @@ class SB3Agent(Agent):
             epsilon: probability of a random legal move instead.
 
         Raises:
-            ValueError: if the policy does not fit the game, or has no probabilities to sample from.
+            ValueError: if the policy does not fit the game, or has no probabilities to sample from
+                and `deterministic` is False.
             TypeError: if the kind of policy is not supported.
         """
         super().__init__(game)
@@ -114,6 +115,7 @@ class SB3Agent(Agent):
         return actions
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return the class and its arguments."""
         return type(self), (
             self.game,
             self._policy,
@@ -136,7 +138,7 @@ def load_sb3_agent(
 
     Model files contain pickles, which can run any code when they are read. They are not read, and
     weights are read by `torch.load(weights_only=True)`, so untrusted files are about as safe as
-    that. Policies and networks must be SB3's own; for others, there is `trust=True`, which
+    with that function. Policies and networks must be SB3's own; others need `trust=True`, which
     unpickles parts of the file, or `SB3Agent.from_model`.
 
     Args:
@@ -165,16 +167,17 @@ def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
     Raises:
         TypeError: if the kind of policy is not supported.
     """
-    kinds = {kind.__name__ for kind in type(policy).__mro__}
-    if "RecurrentActorCriticPolicy" in kinds:
+    # By name, since sb3-contrib may not be installed.
+    class_names = {base.__name__ for base in type(policy).__mro__}
+    if "RecurrentActorCriticPolicy" in class_names:
         raise TypeError("RecurrentPPO is recurrent, which SB3Agent does not support")
-    if isinstance(policy, ActorCriticPolicy) or "MaskableActorCriticPolicy" in kinds:
+    if isinstance(policy, ActorCriticPolicy) or "MaskableActorCriticPolicy" in class_names:
         return _logits, True
-    if "DQNPolicy" in kinds:
+    if "DQNPolicy" in class_names:
         return lambda policy, observations: policy.q_net(observations), False
-    if "QRDQNPolicy" in kinds:
+    if "QRDQNPolicy" in class_names:
         return lambda policy, observations: policy.quantile_net(observations).mean(1), False
-    if "ARSPolicy" in kinds:
+    if "ARSPolicy" in class_names:
         return _linear, False
     raise TypeError(
         f"expected a policy of PPO, A2C, TRPO, MaskablePPO, DQN, QRDQN or ARS, got "
@@ -215,16 +218,20 @@ def fit_observations(
     mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
 
     def to_observations(planes: NDArray[Any], masks: NDArray[np.int8]) -> Any:
-        shaped = planes.reshape(-1, *box.shape)
+        """Return planes and masks as observations of the model's space."""
+        observations = planes.reshape(-1, *box.shape)
         if not keys:
-            return shaped
-        return {keys[0]: shaped, keys[1]: masks.astype(mask_dtype, copy=False)}
+            return observations
+        return {keys[0]: observations, keys[1]: masks.astype(mask_dtype, copy=False)}
 
     return Observer(game, box.dtype, last), to_observations
 
 
 def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
-    """Return the keys of the planes and the mask in a dictionary; None if there is no such pair."""
+    """Return the keys of the planes and the mask in a dictionary; None if there is no such pair.
+
+    If the shapes of both fit a mask, the key that contains "mask" is that of the mask.
+    """
     if not isinstance(space, spaces.Dict) or len(space) != 2:
         return None
     first, second = space
@@ -234,11 +241,13 @@ def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
 
 
 def _logits(policy: Any, observations: Any) -> torch.Tensor:
+    """Return the logits of an actor-critic policy."""
     logits: torch.Tensor = policy.get_distribution(observations).distribution.logits
     return logits
 
 
 def _linear(policy: Any, observations: Any) -> torch.Tensor:
+    """Return the action scores of a policy of ARS."""
     features = policy.extract_features(observations, policy.features_extractor)
     scores: torch.Tensor = policy.action_net(features)
     return scores

@@ -42,7 +42,7 @@ SUPPORTED_POLICIES = {
 # Packages whose classes a file may name.
 ALLOWED_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
 MAX_DATA_BYTES, MAX_WEIGHT_BYTES = 64 << 20, 4 << 30  # uncompressed
-MAX_SETTINGS = 1000  # numbers and strings in the arguments of a policy
+MAX_SETTINGS = 1000  # maximum number of numbers and strings in the arguments of a policy
 MAX_OBSERVATION_SIZE = 1 << 24  # numbers in an observation
 DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -67,7 +67,7 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
         ValueError: if it is not a model file, or if it cannot be read without unpickling.
     """
     path = _find_file(Path(path))
-    target = find_device(device)
+    torch_device = find_device(device)
     with archive_errors_as_value_errors(f"{path} is not a model saved by Stable-Baselines3"):
         data, weights, size = _read(path)
         if not isinstance(data, dict):
@@ -77,10 +77,11 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
         if trust:
             policy = _build(**json_to_data(json.dumps(entries)))
         else:
-            # Shared weights are stored once, so networks may be larger than the file.
+            # Shared weights are stored once, so networks may be larger than the file: here up to 8
+            # times, and 1 MiB.
             with MemoryLimit(8 * size + (1 << 20)):
                 policy = _build(**_rebuild_arguments(entries))
-        policy = policy.to(target)
+        policy = policy.to(torch_device)
         policy.load_state_dict(weights)
     except Exception as error:  # constructors of another library, with any arguments
         hint = "" if trust else "; if you trust its author, trust=True unpickles the rest of it"
@@ -115,7 +116,8 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
             _check_member(archive.getinfo(name), limit)
         data = parse_json(archive.read("data"))
         packed = archive.read("policy.pth")
-    with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's format is an archive, too
+    # PyTorch's format is an archive, too, whose members are not compressed.
+    with zipfile.ZipFile(io.BytesIO(packed)) as inner:
         check_archive(inner, f"policy.pth in {path}", 2 * len(packed) + (1 << 20))
     try:
         weights = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
@@ -134,7 +136,11 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
 
 
 def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
-    """Validate the size and the compression ratio of a member of a model file."""
+    """Validate the size and the compression ratio of a member of a model file.
+
+    Raises:
+        ValueError: if it unpacks to more than `max_bytes`, or to 100 times its compressed size.
+    """
     size, packed = member.file_size, member.compress_size
     if size > max_bytes or size > 100 * packed + (1 << 20):
         raise ValueError(
@@ -144,11 +150,16 @@ def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
 
 
 class MemoryLimit(TorchFunctionMode):
-    """Context that limits the memory of tensors created in it, before it is allocated."""
+    """Context that limits the memory of tensors created in it, before it is allocated.
 
-    def __init__(self, limit: int):
+    Attributes:
+        max_bytes: the limit.
+        num_bytes: memory of the tensors so far.
+    """
+
+    def __init__(self, max_bytes: int):
         super().__init__()
-        self.limit, self.num_bytes = limit, 0
+        self.max_bytes, self.num_bytes = max_bytes, 0
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -163,11 +174,11 @@ class MemoryLimit(TorchFunctionMode):
             shape = kwargs.get("size", args[:1] if args and not isinstance(args[0], int) else args)
             if len(shape) == 1 and not isinstance(shape[0], int):
                 (shape,) = shape
-            self.num_bytes += 4 * prod(shape)
-            if self.num_bytes > self.limit:
+            self.num_bytes += 4 * prod(shape)  # float32
+            if self.num_bytes > self.max_bytes:
                 raise ValueError(
                     f"the description needs networks of {self.num_bytes:,} bytes or more; expected "
-                    f"at most {self.limit:,}, by the weights in the file"
+                    f"at most {self.max_bytes:,}, by the weights in the file"
                 )
         return func(*args, **kwargs)
 
@@ -186,6 +197,7 @@ def _build(
     observation_space: spaces.Space[Any],
     action_space: spaces.Space[Any],
 ) -> BasePolicy:
+    """Return a policy with new weights from its class and arguments."""
     kwargs = {key: value for key, value in policy_kwargs.items() if key not in TRAINING_ARGUMENTS}
     arguments: list[Any] = [observation_space, action_space]
     if not policy_class.__module__.startswith("sb3_contrib.ars"):  # ARS has no optimizer
@@ -205,10 +217,12 @@ def _rebuild_arguments(entries: dict[str, Any]) -> dict[str, Any]:
         for key, value in entries["policy_kwargs"].items()
         if key not in (":type:", ":serialized:", *TRAINING_ARGUMENTS)
     }
+    # Words of the JSON text: keys, strings and numbers.
     if len(re.findall(r"[^\s,:\[\]{}]+", json.dumps(kwargs))) > MAX_SETTINGS:
         raise ValueError(f"its policy has more than {MAX_SETTINGS} settings")
     kwargs = {
-        k: _network_class(value) if isinstance(value, str) else value for k, value in kwargs.items()
+        key: _network_class(value) if isinstance(value, str) else value
+        for key, value in kwargs.items()
     }
     extractor = kwargs.get("features_extractor_class", BaseFeaturesExtractor)
     if not (isinstance(extractor, type) and issubclass(extractor, BaseFeaturesExtractor)):
@@ -217,11 +231,16 @@ def _rebuild_arguments(entries: dict[str, Any]) -> dict[str, Any]:
         "policy_class": _policy_class(entries["policy_class"]),
         "policy_kwargs": kwargs,
         "observation_space": _observation_space(entries["observation_space"]),
-        "action_space": spaces.Discrete(_integer(entries["action_space"], "n")),
+        "action_space": spaces.Discrete(_num_actions(entries["action_space"])),
     }
 
 
 def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
+    """Return the class of a policy from its description.
+
+    Raises:
+        ValueError: if it is not one of SB3's supported policies.
+    """
     # The description has the names of the methods, not that of the class.
     method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
     if method is None:
@@ -252,7 +271,10 @@ def _network_class(name: str) -> type[nn.Module]:
 
 
 def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
-    """Return the space: a box of planes, or a dictionary with the mask, with other bounds."""
+    """Return the observation space from its description, with the bounds 0 and 1.
+
+    It is a box of planes, or a dictionary of planes and mask.
+    """
     kind = str(description.get(":type:"))
     if kind.endswith(".Box'>"):
         return _box(description["_shape"], description["dtype"])
@@ -271,6 +293,11 @@ def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
 
 
 def _box(shape: Any, dtype: str) -> spaces.Box:
+    """Return a box with the bounds 0 and 1.
+
+    Raises:
+        ValueError: if the shape or the dtype is invalid.
+    """
     if not isinstance(shape, list) or not all(type(n) is int and n > 0 for n in shape):
         raise ValueError(f"its observations have the shape {shape!r:.40}")
     if prod(shape) > MAX_OBSERVATION_SIZE or dtype not in DTYPES:
@@ -280,10 +307,15 @@ def _box(shape: Any, dtype: str) -> spaces.Box:
     return spaces.Box(0, 1, shape, scalar)
 
 
-def _integer(description: dict[str, Any], key: str) -> int:
-    if key not in description:
+def _num_actions(description: dict[str, Any]) -> int:
+    """Return the number of actions from the description of the action space.
+
+    Raises:
+        ValueError: if it is not a discrete space of up to `MAX_OBSERVATION_SIZE` actions.
+    """
+    if "n" not in description:
         raise ValueError(f"its action space is {description.get(':type:')}, not Discrete")
-    number = int(description[key])
-    if not 0 < number <= MAX_OBSERVATION_SIZE:
-        raise ValueError(f"it has {number:.3g} actions")
-    return number
+    num_actions = int(description["n"])
+    if not 0 < num_actions <= MAX_OBSERVATION_SIZE:
+        raise ValueError(f"it has {num_actions:.3g} actions")
+    return num_actions

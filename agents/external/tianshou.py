@@ -34,7 +34,7 @@ class PolicyNetwork(nn.Module):
                 network is shared, not copied.
 
         Raises:
-            ValueError: if it is another kind of policy.
+            ValueError: if the policy is of another kind.
         """
         super().__init__()
         module = policy.policy if isinstance(policy, Algorithm) else policy

@@ -27,9 +27,9 @@ except ImportError as error:
         'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-Network = Callable[[Tensor], Any]
-FORMAT = "graph-1"  # file format
-KINDS = ("logits", "values", "probabilities")
+Network = Callable[[Tensor], Any]  # see `TorchAgent`
+FORMAT = "graph-1"  # "format" in the metadata of a file
+KINDS = ("logits", "values", "probabilities")  # kinds of scores
 OPTIONS = ("kind", "dtype", "channels_last", "flat")  # constructor options in the metadata
 
 
@@ -65,7 +65,7 @@ class TorchAgent(Agent):
             kind: kind of the scores: `"logits"`, `"values"` or `"probabilities"`.
             dtype: dtype of the observations.
             channels_last: whether observations have the shape `(rows, columns, planes)`.
-            flat: whether observations are flattened, shape `(N,)`.
+            flat: whether observations are flattened, shape `(rows * columns * planes,)`.
             deterministic: whether to play the best action. Otherwise actions are sampled from the
                 policy, with the random streams `rngs` of `act`.
             metadata: further metadata of the network.
@@ -99,7 +99,7 @@ class TorchAgent(Agent):
             return np.zeros(0, np.int64)
         scores, masks = self._scores(states, seats)
         scores = np.where(masks == 1, scores, -np.inf)
-        # Networks may mask actions themselves; if all are masked, the legal ones are equal.
+        # Networks may mask actions themselves; if they mask all, the legal ones have equal scores.
         scores[np.isneginf(scores).all(1, keepdims=True) & (masks == 1)] = 0
         return scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
 
@@ -111,6 +111,7 @@ class TorchAgent(Agent):
         return f"TorchAgent({self.game.spec!r}, {self.metadata['kind']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return a function that makes the agent, and its arguments."""
         return _make_agent, (
             type(self),
             self.game,
@@ -145,7 +146,7 @@ class TorchAgent(Agent):
         if np.isnan(scores).any():
             raise ValueError("the network returned NaN: its training has probably diverged")
         if self.metadata["kind"] == "probabilities":
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore"):  # the logarithm of 0 is minus infinity
                 scores = np.log(scores)
         return scores, masks
 
@@ -180,7 +181,7 @@ def _make_agent(
     metadata: dict[str, Any],
     deterministic: bool,
 ) -> TorchAgent:
-    """Return the agent of a network; the metadata have the options of the constructor."""
+    """Return the agent of a network; the metadata contain the options `OPTIONS`."""
     options = {key: metadata[key] for key in OPTIONS}
     return agent_class(game, network, **options, deterministic=deterministic, metadata=metadata)
 
@@ -222,8 +223,8 @@ def save_policy(
     options = _options(kind, dtype, channels_last, flat)
     shape = _shape(game, options)
     generator = torch.Generator().manual_seed(0)
-    high = game.observation_high + 1
-    examples = torch.randint(0, high, (NUM_EXAMPLES, *shape), generator=generator)
+    end = game.observation_high + 1  # exclusive
+    examples = torch.randint(0, end, (NUM_EXAMPLES, *shape), generator=generator)
     document, weights = record_graph(network, examples.to(getattr(torch, options["dtype"])))
     _check_graph(game, Graph(document, weights), options)
     path = Path(path)
@@ -246,9 +247,9 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
         if metadata.get("format") != FORMAT:
             raise ValueError(f"its format is {metadata.get('format')!r:.40}, not {FORMAT!r}")
         options = _options(*(metadata[key] for key in OPTIONS))
-        trained = make_game(metadata["game"])
-        if trained.name != game.name:
-            raise ValueError(f"it plays {trained.name}, not {game.name}")
+        trained_game = make_game(metadata["game"])
+        if trained_game.name != game.name:
+            raise ValueError(f"it plays {trained_game.name}, not {game.name}")
         graph = Graph(metadata.pop("network"), weights)
         _check_graph(game, graph, options)
     except (KeyError, TypeError, ValueError) as error:
@@ -257,6 +258,7 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
 
 
 def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, Any]:
+    """Return the validated options of `TorchAgent`, as JSON content."""
     return {
         "kind": choice("kind", kind, KINDS),
         "dtype": check_dtype(dtype).name,
@@ -266,6 +268,7 @@ def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, 
 
 
 def _shape(game: Game, options: dict[str, Any]) -> tuple[int, ...]:
+    """Return the shape of one observation with the options of `TorchAgent`."""
     planes, rows, columns = game.observation_shape
     if options["flat"]:
         return (planes * rows * columns,)
@@ -273,6 +276,11 @@ def _shape(game: Game, options: dict[str, Any]) -> tuple[int, ...]:
 
 
 def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
+    """Check that a graph maps an observation to one number per action.
+
+    Raises:
+        ValueError: if it does not.
+    """
     output_shape = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
     if output_shape != (game.num_actions,):
         raise ValueError(
@@ -282,6 +290,7 @@ def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
 
 
 def _device_of(network: Any) -> torch.device:
+    """Return the device of a network; that of functions is the CPU."""
     if isinstance(network, Graph):
         return network.device
     if isinstance(network, nn.Module):

@@ -16,9 +16,10 @@ except ImportError as error:
         'ludoteca.agents.external.torchrl needs TorchRL: pip install "ludoteca[torchrl]"'
     ) from error
 
+# Kinds of scores by the key that an actor writes.
 SCORES = {"logits": "logits", "action_value": "values", "probs": "probabilities"}
-MASKS = ("action_mask", "mask")
-Key = str | tuple[str, ...]
+MASKS = ("action_mask", "mask")  # keys of action masks
+Key = str | tuple[str, ...]  # of a tensordict; nested keys are tuples
 
 
 class ActorNetwork(nn.Module):
@@ -32,13 +33,13 @@ class ActorNetwork(nn.Module):
         """Find the network of an actor.
 
         Args:
-            actor: such as a `ProbabilisticActor` with `MaskedCategorical`, a `QValueActor`, or a
-                `TensorDictModule`. It writes `"logits"`, `"action_value"` or `"probs"`, also with a
-                nested key (`("agents", "logits")`). Parameters are shared, not copied. Multi-agent
-                networks need `share_params=True` and `centralized=False`.
+            actor: the actor, such as a `ProbabilisticActor` with `MaskedCategorical`, a
+                `QValueActor`, or a `TensorDictModule`. It writes `"logits"`, `"action_value"` or
+                `"probs"`, also with a nested key (`("agents", "logits")`). Parameters are shared,
+                not copied. Multi-agent networks need `share_params=True` and `centralized=False`.
 
         Raises:
-            ValueError: if there is no such network, or it has other inputs than observations.
+            ValueError: if the actor has no such network, or it has other inputs than observations.
         """
         super().__init__()
         parts = []
@@ -60,8 +61,8 @@ class ActorNetwork(nn.Module):
                 f"keys are {[key for part in parts for key in part.out_keys]}"
             )
         computed = {key for part in parts for key in part.out_keys}
-        needed = [key for part in parts for key in part.in_keys if key not in computed]
-        inputs = list(dict.fromkeys(needed))
+        given = [key for part in parts for key in part.in_keys if key not in computed]
+        inputs = list(dict.fromkeys(given))
         if len(inputs) != 1 or _leaf(inputs[0]) in MASKS:
             raise ValueError(f"the only input of a network must be observations, got {inputs}")
         self._steps = nn.ModuleList(_single_agent_module(part.module) for part in parts)
@@ -143,4 +144,5 @@ def _single_agent_module(module: nn.Module) -> nn.Module:
 
 
 def _leaf(key: Key) -> str:
+    """Return the last part of a key."""
     return key if isinstance(key, str) else key[-1]

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from ludoteca.agents.agent import Policy
 from ludoteca.envs.targets import load_target
 
-# Kernels: of evaluation, `evaluate(s, out)`, which writes one score in [-1, 1] per player to `out`;
+# An evaluation kernel, `evaluate(s, out)`, which writes one score in [-1, 1] per player to `out`.
 Evaluation = Callable[[Any, Any], None]
-# of reward, `reward(s, player, plies) -> float`, after a playout of `plies` plies that ended in
-# `s`.
+# A reward kernel, `reward(s, player, plies) -> float`, after a playout of `plies` plies.
 Reward = Callable[[Any, int, int], float]
 # An import target, `"module:attribute"`, loaded at the first use.
 Target = str

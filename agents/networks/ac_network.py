@@ -15,7 +15,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "uib2021"]
-SLOPE = 0.3  # of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis gives none
+# Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis gives none.
+SLOPE = 0.3
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class ACNetwork(nn.Module):
 
 
 class UIB2021Body(nn.Module):
-    """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5.2.
+    """Network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5.2.
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
     layers of 1024 and 512 with LeakyReLU and dropout. With a value head, each head has its own
@@ -112,7 +113,7 @@ class ResidualBody(nn.Module):
         self.columns = columns
         middle = rows // 2 * columns + columns // 2
         self.middle = middle if encoder.view == "hand_crafted" else None
-        features = config.filters * (2 if self.middle is None else 3)  # of `global_pooling`
+        features = config.filters * (2 if self.middle is None else 3)  # outputs of `global_pooling`
         outputs = encoder.game.num_actions + config.value
         self.flat = None
         if self.middle is None:  # not centered on the player: the head needs all cells

@@ -217,6 +217,8 @@ def make_run_network(shape: Shape) -> Any:
         inputs_nhwc, x, hidden: scratch: activations of a batch, `[positions, rows, columns, C]`.
         pairs, v, m, row_scales: scratch, see `winograd.make_convolve`.
         pooled, w: scratch: global features, and outputs of a linear layer.
+
+    In indices, p is a position of a batch, f a filter, k a block, and q the place of a vector.
     """
     rows, columns, planes, filters = shape.rows, shape.columns, shape.planes, shape.filters
     top, left, board_rows, board_columns = shape[2:6]

@@ -56,7 +56,7 @@ def is_available(dtype: torch.dtype) -> bool:
         layer, x = (tensor.to(dtype).to(memory_format=torch.channels_last) for tensor in inputs)
         try:
             results = (conv_relu(layer, x), conv_add_(layer, x, (x / 3).clone()))
-        except (AttributeError, RuntimeError):
+        except (AttributeError, RuntimeError):  # no such operators, or not with this type
             return False
         expected = (torch.relu(layer(x)), x / 3 + layer(x))
         return all(

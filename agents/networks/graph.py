@@ -125,13 +125,12 @@ class Graph:
         numbers = 0
 
         def count(result: Any) -> None:
+            """Add the size of an operation's result, and check the sum."""
             nonlocal numbers
             for output in result if isinstance(result, tuple | list) else (result,):
                 numbers += output.numel() if isinstance(output, Tensor) else 0
             if numbers > MAX_NUMBERS:
-                raise ValueError(
-                    f"it computes more numbers per observation than the maximum, {MAX_NUMBERS:,}"
-                )
+                raise ValueError(f"it computes more than {MAX_NUMBERS:,} numbers per observation")
 
         try:
             result = self.to("meta")._run(
@@ -202,11 +201,11 @@ def record_graph(
         module(observations)  # raises the network's own error for wrong observations
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of PyTorch's internals
+            warnings.simplefilter("ignore")  # PyTorch's internals warn
             program = torch.export.export(
                 module, (observations,), dynamic_shapes=({0: batch},), strict=False
             ).run_decompositions({})
-    except Exception as error:  # of the network's code or of PyTorch
+    except Exception as error:  # any error of the network's code or of PyTorch
         raise ValueError(
             f"this network cannot be recorded as a graph: {str(error).strip():.800}"
         ) from error
@@ -236,7 +235,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     """
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
-    tensor_names = {  # by the name of the graph's input
+    tensor_names = {  # names of weights and constants by the name of the graph's input
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
         **signature.inputs_to_lifted_tensor_constants,
@@ -248,6 +247,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     output: Any = None
 
     def write(argument: Any) -> Any:
+        """Return an argument as JSON content; add the weight that it may be."""
         if isinstance(argument, torch.fx.Node):
             name = tensor_names.get(argument.name)
             if name is None:

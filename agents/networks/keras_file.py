@@ -33,7 +33,7 @@ from ludoteca.files import (
 )
 
 SUFFIX = ".keras"
-MAX_BYTES = 1 << 30  # of an unpacked file
+MAX_BYTES = 1 << 30  # maximum size of an unpacked file
 # Name of the model's input, by `ValueConfig.view`. Inputs with other names are those of `second`.
 INPUTS: dict[View, str] = {"second": "planes_of_second", "mover": "planes_of_mover"}
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"  # members of a file
@@ -210,7 +210,7 @@ def to_keras(network: ValueNetwork, board: tuple[int, int]) -> list[NDArray[np.f
     planes = weights[first_dense].shape[1] // (board[0] * board[1])
     weights[first_dense] = weights[first_dense].reshape(-1, planes, *board).transpose(0, 2, 3, 1)
     weights[first_dense] = weights[first_dense].reshape(len(weights[first_dense]), -1)
-    axes = {4: (2, 3, 1, 0), 2: (1, 0), 1: (0,)}  # by the number of dimensions
+    axes = {4: (2, 3, 1, 0), 2: (1, 0), 1: (0,)}  # order of axes by number of dimensions
     return [weight.transpose(axes[weight.ndim]) for weight in weights]
 
 
@@ -218,7 +218,7 @@ def from_keras(
     weights: list[NDArray[np.float32]], network: ValueNetwork, board: tuple[int, int]
 ) -> dict[str, torch.Tensor]:
     """Return weights of Keras as those of a network, by name; see `to_keras`."""
-    axes = {4: (3, 2, 0, 1), 2: (1, 0), 1: (0,)}  # by the number of dimensions
+    axes = {4: (3, 2, 0, 1), 2: (1, 0), 1: (0,)}  # order of axes by number of dimensions
     arrays = [weight.transpose(axes[weight.ndim]) for weight in weights]
     first_dense = 2 * len(network.config.filters)
     planes = arrays[first_dense].shape[1] // (board[0] * board[1])

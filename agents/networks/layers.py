@@ -9,7 +9,7 @@ from ludoteca.agents.networks.torus import pad_circularly
 
 
 class Trunk(nn.Module):
-    """A convolution and residual blocks, all of the board's size.
+    """Convolution and residual blocks, all of the board's size.
 
     There is no normalization, so outputs do not depend on the other positions of a batch. Each
     block starts as the identity, with zeros as its last weights, so that deep networks train stably
@@ -52,7 +52,7 @@ class Trunk(nn.Module):
 
 
 class Block(nn.Module):
-    """A pre-activation residual block of two convolutions (He et al., 2016).
+    """Pre-activation residual block of two convolutions (He et al., 2016).
 
     A pooled block adds global features after the first convolution: means and maxima of the first
     convolution's filters, through a linear layer (Wu, "Accelerating self-play learning in Go",
@@ -61,7 +61,13 @@ class Block(nn.Module):
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
-        """Make a block whose output is its input; `torus`: whether padding is circular."""
+        """Make a block whose output is its input.
+
+        Args:
+            filters: filters of its input and its convolutions.
+            pooled: whether global features are added.
+            torus: whether padding is circular.
+        """
         super().__init__()
         self.torus, padding = torus, 0 if torus else 1
         self.first = nn.Conv2d(filters, filters, 3, padding=padding)
@@ -100,7 +106,7 @@ class Block(nn.Module):
 
 
 class Convolution2x2(nn.Module):
-    """A 2x2 convolution with ReLU, in channels last.
+    """2x2 convolution with ReLU, in channels last.
 
     One matrix product is faster on CPUs than PyTorch's convolution with such small kernels.
     """

@@ -30,6 +30,14 @@ class UnscaledNetwork(nn.Module):
     """Network with unscaled planes as input and one output per head."""
 
     def __init__(self, network: nn.Module, scale: float, num_actions: int, with_value: bool):
+        """Wrap a network.
+
+        Args:
+            network: the network.
+            scale: factor by which its planes are multiplied.
+            num_actions: number of its logits or Q values.
+            with_value: whether its last output is a value.
+        """
         super().__init__()
         self.network, self.scale = network, scale
         self.num_actions, self.with_value = num_actions, with_value
@@ -93,7 +101,7 @@ def _onnx_bytes(
             'the export to ONNX needs onnx and onnxscript: pip install "ludoteca[onnx]"'
         ) from error
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of PyTorch's internals
+        warnings.simplefilter("ignore")  # PyTorch's internals warn
         program = torch.onnx.export(
             module,
             (torch.zeros(2, *shape),),  # PyTorch treats batch sizes 0 and 1 as constants

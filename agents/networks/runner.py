@@ -118,6 +118,7 @@ class Runner:
 
     @property
     def _type(self) -> torch.dtype:
+        """Type of the computation."""
         return DTYPES[self.precision]
 
     def _find_precision(
@@ -175,7 +176,7 @@ class Runner:
 def faster_precision(device: str = "cpu") -> Precision:
     """Return the precision that is faster for convolutions on a device.
 
-    The choice depends on the features of the hardware, not by timing, so that runs are reproducible
+    The choice depends on the features of the hardware, not on timing, so that runs are reproducible
     on one machine. CPUs with bfloat16 units are recognized on Linux only.
     """
     if torch.device(device).type == "cuda":
@@ -188,6 +189,6 @@ def faster_precision(device: str = "cpu") -> Precision:
 def to_tensor(
     planes: NDArray[np.int8], scale: float, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """Return scaled planes as a tensor in channels last."""
+    """Return planes, multiplied by `scale`, as a tensor in channels last."""
     tensor = torch.from_numpy(planes).to(device).to(dtype, memory_format=torch.channels_last)
     return tensor if scale == 1 else tensor * scale

@@ -7,13 +7,15 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Trunk, crop
 from ludoteca.agents.networks.pooling import global_pooling
 
+HEAD_FILTERS = 32  # filters of the policy head in games whose actions are not cells
+
 
 class Tower(nn.Module):
     """Residual blocks and a head with one output per action.
 
     In games whose actions are cells, the head is a 1x1 convolution, and the same weights fit every
-    board size; other actions, such as passing, have a linear layer on the pooled features. In games
-    without such actions, the head is a 1x1 convolution and a linear layer.
+    board size; further actions, such as passing, have a linear layer on the pooled features. In
+    other games the head is a 1x1 convolution of `HEAD_FILTERS` filters and a linear layer.
 
     Attributes:
         cells: number of actions that are cells.
@@ -22,18 +24,20 @@ class Tower(nn.Module):
     """
 
     def __init__(self, encoder: Encoder, filters: int, blocks: int):
+        """Make a tower of `blocks` residual blocks with `filters` filters."""
         super().__init__()
         layout = encoder.game.layout
         self.trunk = Trunk(encoder.shape[0], filters, blocks)
         self.cells = layout.rows * layout.columns if layout.cell_actions else 0
         num_others = encoder.game.num_actions - self.cells
-        self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else 32, 1))
+        self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else HEAD_FILTERS, 1))
         self.others = None
         if self.cells and num_others:
             self.others = nn.Linear(2 * filters, num_others)
         if not self.cells:
             board = encoder.shape[1] * encoder.shape[2]
-            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, num_others)])
+            linear = nn.Linear(HEAD_FILTERS * board, num_others)
+            self.head.extend([nn.ReLU(), nn.Flatten(), linear])
         self.board, self.planes_shape = (layout.rows, layout.columns), encoder.shape[1:]
 
     @property
@@ -59,7 +63,7 @@ class Tower(nn.Module):
         return cells, global_pooling(cells)
 
     def actions(self, features: Tensor, pooled: Tensor) -> Tensor:
-        """Return one output per action. Shape `[K, num_actions]`."""
+        """Return one output per action, `[K, num_actions]`, from the results of `features`."""
         out: Tensor = self.head(features)
         if self.cells:
             out = crop(out[:, 0], *self.board).flatten(1)

@@ -95,7 +95,8 @@ def multiply_add_vectors(builder: Any, v: Any, w: Any, to: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [v, w, to])
 
 
-# Numba passes the first argument of intrinsics, the typing context, so calls below omit it.
+# Intrinsics of the functions above. Numba passes their first argument, the typing context, so calls
+# below omit it. `codegen` writes LLVM's instructions with `builder`; `args` are LLVM values.
 @intrinsic
 def _load(typingctx: Any, values: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -55,7 +55,7 @@ def transform_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def num_tiles(rows: int, columns: int) -> int:
-    """Return the number of tiles of a board."""
+    """Return the number of tiles of a board of `rows` and `columns`."""
     return -(-rows // OUT_TILE) * -(-columns // OUT_TILE)
 
 
@@ -124,7 +124,7 @@ def make_convolve(
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
-        """Return the vector at `x[start]`, after ReLU if `relu`; zeros if `row` is outside."""
+        """Return the vector at `x[start]`, rectified if `relu`; zeros if `row` is off the board."""
         zero = splat(F0)
         if row < 0 or row >= rows:
             return zero

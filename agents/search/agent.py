@@ -53,10 +53,10 @@ class MCTSAgent(TreeSearchAgent):
                 parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
-            action_selection: the move to play: `"max"`, that of the highest sum of scores;
-                `"robust"`, the most visits; `"max_robust"`, both, for which the search is continued
-                at most twice as long; `"mean"`, the highest mean score; `"policy"`, the highest
-                score by the selection policy.
+            action_selection: selection of the move to play, by: `"max"`: the highest sum of scores;
+                `"robust"`: the most visits; `"max_robust"`: both, until which the search is
+                continued, at most twice as long; `"mean"`: the highest mean score; `"policy"`: the
+                highest score by the selection policy.
             reuse: whether the subtree of the moves played is reused by the next search.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See
@@ -116,7 +116,7 @@ class MCTSAgent(TreeSearchAgent):
             if self.config.tune == "lsi" and self.seconds is not None:
                 raise ValueError("tune=lsi needs a number of simulations, got seconds")
             self._params["budget"] = self.simulations
-        self._tuned = tuple(SearchOptions(policy, **options).tuning()[1])
+        self._tuned = tuple(SearchOptions(policy, **options).tuning()[1])  # names of parameters
         make_simulation(game, self.config)  # raises if the game lacks the playout or the evaluation
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("reuse=True needs parallel='tree' or threads=1, got parallel='root'")
@@ -188,6 +188,7 @@ class MCTSAgent(TreeSearchAgent):
         return actions
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+        """See `TreeSearchAgent`; `seat` is always the player to move."""
         return self.search(s, rng, threads).action
 
     def search(
@@ -220,6 +221,7 @@ class MCTSAgent(TreeSearchAgent):
             return int(best_child(workspace.nodes(), action_selection, self._params, work))
 
         def report() -> SearchReport:
+            """Return the report so far."""
             nodes, title = workspace.nodes(), f"MCTS ({self.config.policy}) of {self.game.name}"
             chosen = best(self.action_selection)
             return make_report(self.game, nodes, chosen, clock() - start, title)

@@ -8,7 +8,7 @@ from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 
-STRATEGIES = ("", "mab", "nmc", "lsi")  # of on-line tuning
+STRATEGIES = ("", "mab", "nmc", "lsi")  # strategies of on-line tuning; "": none
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,9 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("probability", np.float64),  # probability with which the last arm was sampled
             ("mast_value", np.float64, (players, actions)),  # MAST: sum of scores
             ("weights", np.float64, (actions,)),  # unnormalized probabilities of arms
-            ("reference_value", np.float64, (actions,)),  # AMAF statistics of the GRAVE ancestor,
-            ("reference_visits", np.int32, (actions,)),  # by action; visits are -1 without it
+            # AMAF statistics of the reference node of GRAVE, by action; visits are -1 without one.
+            ("reference_value", np.float64, (actions,)),
+            ("reference_visits", np.int32, (actions,)),
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
             ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player

@@ -23,8 +23,8 @@ from ludoteca.envs.params import integer
 class DecoupledMCTSAgent(TreeSearchAgent):
     """Decoupled UCT for simultaneous games, with any selection policy.
 
-    `ludoteca.agents.search.simultaneous.search` explains which enhancements of `MCTSAgent` it
-    lacks.
+    Some enhancements of `MCTSAgent` are missing, for reasons that
+    `ludoteca.agents.search.simultaneous.search` gives.
     """
 
     def __init__(
@@ -124,11 +124,13 @@ class DecoupledMCTSAgent(TreeSearchAgent):
     def _report(
         self, threads: DecoupledSearchThreads, seat: int, action: int, seconds: float
     ) -> SearchReport:
+        """Return the report of the search so far, which took `seconds`."""
         nodes, arms = threads.statistics()
         title = f"decoupled MCTS ({self.config.policy}) of {self.game.name}, player {seat}"
         return make_decoupled_report(self.game, nodes, arms, seat, action, seconds, title)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+        """See `TreeSearchAgent`."""
         start = clock()
         threads = self._threads if threads is None else threads
         work = threads.trees[0].work

@@ -14,7 +14,7 @@ import numpy as np
 from ludoteca.agents.search.policy import SelectionPolicy, Statistic
 from ludoteca.envs.jit import kernel
 
-PRECISION = 1e-6  # of the bound, which is in [0, 1]
+PRECISION = 1e-6  # precision of the bound, which is in [0, 1]
 
 
 @kernel

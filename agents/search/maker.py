@@ -33,8 +33,9 @@ def mcts(game: Game, **params: Any) -> Agent:
 
 
 def _parameters(agent_class: Any) -> dict[str, inspect.Parameter]:
+    """Return the parameters of an agent class by name, without the game."""
     parameters = list(inspect.signature(agent_class).parameters.values())
-    return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
+    return {parameter.name: parameter for parameter in parameters[1:]}
 
 
 # The command `ludoteca list` shows the parameters that these classes document.

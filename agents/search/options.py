@@ -107,6 +107,7 @@ class SearchOptions:
         params = np.zeros(1, SEARCH_PARAMS)
         params["policy_params"] = POLICIES[name].parameters(policy)
         params["fpu"] = self.fpu
+        # Defaults that depend on the option, see `MCTSAgent`.
         params["amaf_weight"] = (0.5 if amaf == "amaf" else 0.1) if weight is None else weight
         params["mast_parameter"] = (
             (0.3 if mast == "gibbs" else 0.4) if parameter is None else parameter
@@ -171,7 +172,7 @@ def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[s
 def signature_with_options(
     init: Any, options: type[CommonOptions] | type[SequentialOptions]
 ) -> inspect.Signature:
-    """Return the signature of a constructor with its options in place of `**options`."""
+    """Return the signature of a constructor `init` with its options in place of `**options`."""
     explicit = [
         parameter
         for parameter in list(inspect.signature(init).parameters.values())[1:]

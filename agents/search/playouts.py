@@ -111,7 +111,7 @@ def make_scoring(game: Game, config: SearchConfig) -> Callable[..., None]:
 def make_move_record(
     game: Game, config: SearchConfig
 ) -> tuple[Callable[..., None], Callable[..., int], Callable[..., None]]:
-    """Return three kernels.
+    """Return the kernels of the move record.
 
     `record(work, player, action)` appends a move to the move record of AMAF and MAST, which the
     caller clears with `work.num_moves = 0`. Simultaneous games have one move per player and ply, -1

@@ -48,7 +48,10 @@ def uct(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def ucb_tuned(arm: Any, mean: float, parent: Any) -> Any:
-    """Return the score of UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4."""
+    """Return the score of UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4.
+
+    1/4 is the maximum variance of scores in [0, 1].
+    """
     n = arm.visits
     v = arm.square / n - mean * mean + math.sqrt(2 * parent.log_visits / n)
     return mean + math.sqrt(parent.log_visits / n * min(0.25, v))

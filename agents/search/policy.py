@@ -100,7 +100,7 @@ class SelectionPolicy:
 
 
 def check_parameter_names(owner: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Check that all given parameters are known.
+    """Check that all `given` parameters are in `known`, both by name.
 
     Raises:
         ValueError: if one is not; the message names `owner`, to which the parameters belong.

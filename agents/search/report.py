@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """The statistics of one search.
+    """Statistics of one search.
 
     Attributes:
         action: the action to play; `name` is its name.
@@ -160,7 +160,7 @@ def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
     total = max(sum(candidate.visits for candidate in candidates), 1)
     shown = list(candidates[:MAX_ROWS])
     shown += [candidate for candidate in candidates[MAX_ROWS:] if candidate.action == chosen]
-    width = max([len(candidate.name) for candidate in shown] + [4]) + 2  # with the star
+    width = max([len(candidate.name) for candidate in shown] + [4]) + 2  # 2: room for "* "
     has_priors = any(candidate.prior is not None for candidate in candidates)
     heading = f"{'move':>{width}} {'visits':>11} {'share':>7} {'value':>7}"
     lines = [heading + f" {'prior':>7}" * has_priors]

@@ -59,6 +59,7 @@ def make_select(
 
     @kernel
     def mean_of(arm: Any, actions: Any, k: int, params: Any, work: Any) -> float:
+        """Return the mean score of arm k, mixed with its AMAF mean if these are used."""
         if use_amaf:
             if simultaneous:
                 return mixed_mean(arm, actions[k], params, work)
@@ -166,6 +167,7 @@ def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
     def select(
         arms: Any, actions: Any, n: int, visits: int, unvisited_mean: float, c: float
     ) -> int:
+        # PUCT needs neither the logarithm of the visits nor a random stream: 0.
         parent = Parent(max(visits, 1), 0.0, n, NO_BEST, (c,), 0)
         best, best_score = 0, -math.inf
         for k in range(n):

@@ -21,9 +21,9 @@ ARM_FIELDS = (
     ("value", np.float64),  # sum of scores
     ("square", np.float64),  # sum of squared scores
     # All moves as first (AMAF): simulations in which the player played the action there or later.
-    ("amaf_value", np.float64),  # sum of their scores
+    ("amaf_value", np.float64),  # sum of the scores of these simulations
     ("visits", np.int32),
-    ("amaf_visits", np.int32),  # number of them
+    ("amaf_visits", np.int32),  # number of these simulations
     ("prior", np.float32),  # probability of the action under a policy (PUCT)
 )
 

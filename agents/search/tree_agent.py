@@ -17,7 +17,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
 
-MAX_REUSED_TREES = 64  # of an agent with `reuse`; the least recently used tree is dropped
+# Maximum number of trees of an agent with `reuse`; the least recently used tree is dropped.
+MAX_REUSED_TREES = 64
 
 
 class TreeSearchAgent(Agent):
@@ -46,6 +47,17 @@ class TreeSearchAgent(Agent):
         options: SearchOptions,
         shared_tree: bool = False,
     ):
+        """Make the agent.
+
+        Args:
+            game: the game to play.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: a name in `select.ACTION_SELECTIONS`.
+            reuse: whether the subtree of the moves played is reused by the next search.
+            options: options of the search.
+            shared_tree: whether the agent's threads search one tree.
+        """
         super().__init__(game)
         self.config, self._params = options.config(game, shared_tree), options.params(game)
         self.simulations = integer("simulations", simulations, 1, 10**9)
@@ -87,7 +99,7 @@ class TreeSearchAgent(Agent):
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
-        states, no_env = batch_of_one(self.game), np.full(1, -1)
+        states, no_env = batch_of_one(self.game), np.full(1, -1)  # -1: no game of a batch
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
@@ -173,6 +185,7 @@ class TreeSearchAgent(Agent):
             return
 
         def run_more(count: int) -> bool:
+            """Run `count` simulations per thread; return whether the search is done."""
             run(count * threads)
             return is_proven() or is_stopped()
 

@@ -15,7 +15,7 @@ from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, MAX_CANDIDATES
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
-EXPLORATION = 0.7  # of UCB1: mean + 0.7 sqrt(ln t / n)
+EXPLORATION = 0.7  # exploration constant of UCB1: mean + 0.7 sqrt(ln t / n)
 LOCAL_PROB = 0.75  # nmc: probability of selecting each value on its own
 
 
@@ -151,10 +151,10 @@ def choose_lsi(params: Any, rng: Any) -> int:
 @kernel
 def choose_for_side_information(params: Any, rng: Any) -> int:
     """Return a combination of the value whose turn it is and random values of other parameters."""
-    turn = 0
+    num_values = 0
     for p in range(params.num_params):
-        turn += params.sizes[p]
-    turn = params.total % turn
+        num_values += params.sizes[p]
+    turn = params.total % num_values
     combination, radix = 0, 1
     for p in range(params.num_params):
         size = params.sizes[p]
@@ -226,5 +226,5 @@ def halve(params: Any) -> None:
 
 @kernel
 def mean_of(params: Any, combination: int) -> float:
-    """Return the mean score of a combination; 0 without any."""
+    """Return the mean score of a combination; 0 without visits."""
     return float(params.value[combination] / max(params.visits[combination], 1))

@@ -106,9 +106,9 @@ def test_observations_match_recorded_kaggle_environments():
     ("change", "message"),
     [
         ({"geese": [[1], [2]]}, "it shows 2 geese"),
-        ({"food": [3, 4, 5]}, "it shows 3 foods, more than 2"),
-        ({"food": [77, 4]}, "cell 77 is not from 0 to 76"),
-        ({"geese": [[1], [-1], [2], [3]]}, "cell -1 is not from 0 to 76"),
+        ({"food": [3, 4, 5]}, "it shows 3 cells with food, more than 2"),
+        ({"food": [77, 4]}, "expected cells from 0 to 76, got 77"),
+        ({"geese": [[1], [-1], [2], [3]]}, "expected cells from 0 to 76, got -1"),
         ({"geese": [[1] * 78, [2], [4], [3]]}, "a goose has length 78, more than 77"),
         ({"geese": [[1, 1], [2], [4], [3]]}, "two segments share a cell"),
         ({"geese": [[1], [2], [4], [3]], "food": [1, 9]}, "must lie on distinct free cells"),

@@ -54,7 +54,9 @@ def test_evaluation_is_the_result_if_the_game_ended_now():
     returns = np.zeros(3)
     game.returns(s, returns)
     assert out.tolist() == returns.tolist()
-    with pytest.raises(ValueError, match="tron has no evaluation 'standing'; it has returns"):
+    with pytest.raises(
+        ValueError, match="tron has no evaluation 'standing'; expected one of returns"
+    ):
         find_evaluation("standing", tron())
     assert set(games_with("evaluations")) <= {"hungry_geese", "othello"}
 

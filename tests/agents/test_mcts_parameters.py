@@ -38,7 +38,10 @@ pytestmark = pytest.mark.interpreted
             {"playout": "safe", "mast": "gibbs"},
             "mast='gibbs' needs uniform playouts, got playout='safe'",
         ),
-        ({"playout": ":evaluation=discs"}, "connect4 has no evaluation 'discs'; it has returns"),
+        (
+            {"playout": ":evaluation=discs"},
+            "connect4 has no evaluation 'discs'; expected one of returns",
+        ),
         ({"threads": 2, "parallel": "root", "reuse": True}, "reuse=True needs"),
     ],
 )

@@ -139,12 +139,16 @@ def broken(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("layers", "planes", "message"),
     [
-        ([{"kind": "os.system"}], False, "a layer of the kind 'os.system'"),
+        ([{"kind": "os.system"}], False, "unknown kind of layer 'os.system'"),
         ([], False, "expected 1 to 1000 layers, got 0"),
         (MLP, True, "does not accept the observations of tictactoe"),
         (MLP[:1], False, "scores 8 actions, but tictactoe:.* has 9"),
         ([MLP[0] | {"inputs": 17}, *MLP[1:]], False, "does not accept the observations"),
-        ([{"kind": "zero_pad", "padding": [-1, 0, 0, 0]}, *MLP], False, "its padding is"),
+        (
+            [{"kind": "zero_pad", "padding": [-1, 0, 0, 0]}, *MLP],
+            False,
+            "expected 4 sizes of padding",
+        ),
     ],
 )
 def test_files_that_do_not_fit_are_refused(tmp_path, layers, planes, message):
@@ -156,9 +160,15 @@ def test_files_that_do_not_fit_are_refused(tmp_path, layers, planes, message):
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        ({"layers": broken(outputs=1 << 40), "planes": False, "logits": True}, "have the sizes"),
+        (
+            {"layers": broken(outputs=1 << 40), "planes": False, "logits": True},
+            "expected sizes of layers",
+        ),
         ({"layers": broken(outputs=9), "planes": False, "logits": True}, "is damaged"),
-        ({"layers": broken(inputs=True), "planes": False, "logits": True}, "have the sizes"),
+        (
+            {"layers": broken(inputs=True), "planes": False, "logits": True},
+            "expected sizes of layers",
+        ),
         ({"layers": "MLP", "planes": False, "logits": True}, "no RLlib policy"),
         ({"layers": [{}], "planes": False, "logits": True}, "no RLlib policy"),
         ([], "no RLlib policy"),

@@ -13,9 +13,9 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import integer, real
 
-RESIGN = "resign"  # kind of a forfeit, besides crash, timeout and invalid
+RESIGN = "resign"  # kind of failure, besides `failure.CRASH`, `TIMEOUT` and `INVALID`
 START_SECONDS = 60.0  # time limit of the start of an engine
-Seat = tuple[int, int]  # (env_index, seat): one player of one game
+Seat = tuple[int, int]  # (env_index, player): one player of one game
 
 
 class EngineAgent(Agent):
@@ -49,7 +49,11 @@ class EngineAgent(Agent):
         return super().__getstate__() | {"_engines": {}}
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Set the time limit of a move to play clock and bank, that of a start to both clocks."""
+        """Set the time limits of moves and of starts of engines.
+
+        They are the play clock plus the bank for a move, and the start clock plus the play clock
+        for a start.
+        """
         self._time_control = time_control
         self.seconds = time_control.move_seconds + time_control.bank_seconds
         self._start_seconds = time_control.start_seconds + time_control.move_seconds
@@ -83,6 +87,7 @@ class EngineAgent(Agent):
         self._engines.clear()
 
     def _move(self, s: Any, seat: Seat) -> int:
+        """Return the move of the seat's engine, which is started if it does not run."""
         engine = self._engines.get(seat)
         if engine is None or not engine.process.alive:
             process = EngineProcess(self.command)

@@ -9,7 +9,7 @@ from ludoteca.agents.external.engines.gtp_othello import OthelloEngine
 from ludoteca.agents.external.engines.process import EngineProcess
 from ludoteca.envs.game import Game
 
-QUARRY_GAME = "Othello"  # argument of `set_game` of engines that play several games
+GAME_NAME = "Othello"  # argument of `set_game`, a command of engines that play several games
 
 
 class GTPAgent(EngineAgent):
@@ -37,7 +37,7 @@ class GTPAgent(EngineAgent):
         else:
             engine = OthelloEngine(process, self.game, seconds)
             if engine.knows("set_game"):
-                engine.ask(f"set_game {QUARRY_GAME}")
+                engine.ask(f"set_game {GAME_NAME}")
         engine.set_up(self.board_size_text(size))
         return engine
 

@@ -8,7 +8,7 @@ from ludoteca.agents.external.engines.process import EngineProcess
 from ludoteca.agents.external.failure import INVALID, FailureError
 from ludoteca.envs.game import Game
 
-Move = tuple[str, str]  # color, name of the cell or of another move
+Move = tuple[str, str]  # color, and name of the cell or of another move, such as a swap
 
 
 class GTPEngine(ABC):
@@ -17,7 +17,7 @@ class GTPEngine(ABC):
     Attributes:
         process: process of the engine.
         game: the game.
-        moves: the moves on the engine's board, or None if they are not known.
+        moves: the moves that led to the position on the engine's board; None if they are not known.
     """
 
     def __init__(self, process: EngineProcess, game: Game, move_seconds: float | None):
@@ -41,7 +41,7 @@ class GTPEngine(ABC):
     def moves_to(self, s: Any) -> list[Move]:
         """Return moves from the empty board to a position.
 
-        They begin with `moves`, if the position can follow them.
+        They begin with the attribute `moves`, if the position can follow these.
         """
 
     @abstractmethod

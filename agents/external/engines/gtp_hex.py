@@ -6,7 +6,7 @@ from ludoteca.agents.external.engines.gtp_client import GTPEngine, Move
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import BLACK
 
-SWAP_NAMES = ("swap-pieces", "swap")
+SWAP_NAMES = ("swap-pieces", "swap")  # names of swaps; the first is sent
 
 
 class HexEngine(GTPEngine):
@@ -17,7 +17,7 @@ class HexEngine(GTPEngine):
         return _color(self.game, player)
 
     def moves_to(self, s: Any) -> list[Move]:
-        """See `GTPEngine`; stones of other openings are placed in any order."""
+        """See `GTPEngine`; moves that do not continue the known ones are in any order."""
         added = moves_between(self.game, s, self.moves)
         return moves_to(self.game, s) if added is None else [*(self.moves or ()), *added]
 
@@ -39,16 +39,17 @@ def moves_between(game: Game, s: Any, known: list[Move] | None) -> list[Move] | 
     """
     if known is None:
         return None
-    before, now = stones_after(known), stones_of(game, s)
+    before, after = stones_after(known), stones_of(game, s)
     opponent = _color(game, 1 - int(s.to_move))
-    added = [(color, cell) for cell, color in now.items() if before.get(cell) != color]
-    if before == now and len(known) % 2 == int(s.to_move):
+    added = [(color, cell) for cell, color in after.items() if before.get(cell) != color]
+    # Players alternate, so the number of moves determines who is to move after the known ones.
+    if before == after and len(known) % 2 == int(s.to_move):
         return []
     if len(known) % 2 == int(s.to_move):
         return None
     swap = (opponent, SWAP_NAMES[0])
     for moves in ([swap], added):
-        if len(moves) == 1 and moves[0][0] == opponent and stones_after([*known, *moves]) == now:
+        if len(moves) == 1 and moves[0][0] == opponent and stones_after([*known, *moves]) == after:
             return moves
     return None
 
@@ -88,6 +89,7 @@ def stones_of(game: Game, s: Any) -> dict[str, str]:
 
 
 def _color(game: Game, player: int) -> str:
+    """Return the color of a player, by the game's parameter `first`."""
     return "black" if (game.params["first"] == "black") == (player == 0) else "white"
 
 

@@ -11,7 +11,7 @@ from ludoteca.agents.external.engines.gtp_client import GTPEngine, Move
 from ludoteca.envs.game import Game
 
 COLORS = ("black", "white")
-MAX_POSITIONS = 100_000  # of a search for the moves of an opening
+MAX_POSITIONS = 100_000  # positions of a search for the moves of an opening
 
 
 class OthelloEngine(GTPEngine):
@@ -54,7 +54,8 @@ def continued(game: Game, moves: list[Move], s: Any) -> list[Move] | None:
         s: the position, in which the player to move can place a disc.
 
     Returns:
-        The known moves, as many as lead there, and at most one more; None if there are no such.
+        A beginning of the known moves, or all of them, and at most one more move; None if these do
+        not lead to the position.
     """
     position = game.new()
     positions = [position]
@@ -77,7 +78,7 @@ def opening_moves(game: Game, s: Any) -> list[Move]:
     with the number of discs: it is for openings.
 
     Raises:
-        ValueError: if none are found within `MAX_POSITIONS` positions.
+        ValueError: if no such moves are found within `MAX_POSITIONS` positions.
     """
     goal, occupied = _key(s), int(s.discs[0] | s.discs[1])
     seen = {_key(game.new())}
@@ -116,8 +117,10 @@ def _after(game: Game, s: Any, action: int) -> Any:
 
 
 def _key(s: Any) -> tuple[int, int, int]:
+    """Return the parts of a position that identify it: discs of both players, player to move."""
     return int(s.discs[0]), int(s.discs[1]), int(s.to_move)
 
 
 def _pass(game: Game) -> int:
+    """Return the action that passes."""
     return game.num_actions - 1

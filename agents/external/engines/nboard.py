@@ -74,7 +74,7 @@ class OthelloEngine:
         """Wait until the engine has executed all commands.
 
         Raises:
-            FailureError: if it fails.
+            FailureError: if the engine fails.
         """
         self._pings += 1
         self.process.write_line(f"ping {self._pings}")
@@ -92,6 +92,7 @@ class OthelloEngine:
         self.process.write_line(f"set game {position_text(self._game, s)}")
         self.synchronize()
         self.process.write_line("go")
+        # The answer is `=== MOVE`, which may be followed by `/EVALUATION/SECONDS`.
         answer = self._read("===").removeprefix("===").strip()
         name = answer.partition("/")[0].strip().lower()
         if name not in names or names.index(name) not in legal:

@@ -23,7 +23,7 @@ READ_SIZE = 1 << 16  # bytes per system call
 class EngineProcess:
     """Process of a command that reads lines from standard input and writes lines.
 
-    It is ended when this object is deleted, and when this process ends, also by a signal.
+    It is ended when this object is deleted, and when the calling process ends, also by a signal.
     """
 
     def __init__(self, command: str):
@@ -57,9 +57,9 @@ class EngineProcess:
         return self._end.alive
 
     def set_time_limit(self, seconds: float) -> None:
-        """Set the time limit, from now on, of all lines that are written and read until it is set.
+        """Set the time limit, from now on, of all lines until the next call.
 
-        The limit of output counts anew.
+        The limit of output, `MAX_OUTPUT`, is for the same lines.
         """
         self._deadline, self._seconds, self._bytes_read = time.perf_counter() + seconds, seconds, 0
 
@@ -112,18 +112,21 @@ class EngineProcess:
 
     def _wait(self) -> set[int]:
         """Wait for the pipes, and return those that are ready; standard error is read here."""
-        left = self._deadline - time.perf_counter()
-        ready = {file for file, _ in self._poll.poll(max(0.0, 1000 * left))} if left > 0 else None
+        remaining = self._deadline - time.perf_counter()
+        ready = None
+        if remaining > 0:
+            ready = {descriptor for descriptor, _ in self._poll.poll(1000 * remaining)}  # ms
         if not ready:
             raise self.failure(TIMEOUT, f"no answer within {self._seconds:.3g} s")
         if self._err in ready:
             part = os.read(self._err, READ_SIZE)
             self._stderr_tail = (self._stderr_tail + part)[-MAX_STDERR:]
-            if not part:
+            if not part:  # the engine has closed it
                 self._poll.unregister(self._err)
         return ready
 
     def _read_output(self) -> bool:
+        """Read available output; return whether there was any: False at its end."""
         part = os.read(self._out, READ_SIZE)
         self._output += part
         self._bytes_read += len(part)
@@ -132,6 +135,7 @@ class EngineProcess:
         return bool(part)
 
     def _crash_failure(self) -> FailureError:
+        """Return the error of an engine that has ended, with its exit code and standard error."""
         while self._read_stderr():
             pass
         self.close()
@@ -141,7 +145,7 @@ class EngineProcess:
         """Read available data of standard error; return whether there may be more."""
         poll = select.poll()
         poll.register(self._err, select.POLLIN)
-        part = os.read(self._err, READ_SIZE) if poll.poll(100) else b""
+        part = os.read(self._err, READ_SIZE) if poll.poll(100) else b""  # waits up to 100 ms
         self._stderr_tail = (self._stderr_tail + part)[-MAX_STDERR:]
         return bool(part)
 

@@ -17,7 +17,7 @@ from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
 
-ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
+ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")  # the competition's names of the game's actions
 MAIN_FILE = "main.py"  # file of a submission that is a folder
 Seat = tuple[int, int]  # (env_index, seat): one goose of one game
 
@@ -86,7 +86,8 @@ class KaggleAgent(Agent):
         self._processes: dict[Seat, Process] = {}
         self._overage_left: dict[Seat, float] = {}  # seconds left, in unfinished games
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
-        self._spare: Process | None = self._load()  # loaded, without a seat yet
+        # Process in which the submission is loaded, for the first goose.
+        self._spare: Process | None = self._load()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings; a copy starts its own processes.
@@ -178,8 +179,8 @@ class KaggleAgent(Agent):
         limit = self.act_timeout
         if seat not in self._overage_left:
             limit += self._start_seconds
-            with np.errstate(over="ignore"):
-                request["seed"] = int(next_u64(rng)) >> 32
+            with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
+                request["seed"] = int(next_u64(rng)) >> 32  # 32 bits, as NumPy's seeds
         self._overage_left[seat] = 0.0  # remains so if there is no answer in time
         answer, seconds = process.ask(request, limit + overage_left)
         left = overage_left - max(0.0, seconds - limit)
@@ -202,18 +203,21 @@ class KaggleAgent(Agent):
         return process
 
     def _new_process(self) -> Process:
+        """Start a process for the submission, which is loaded by its first request."""
         return Process(self.path, self.python, self._max_bytes, self.forward_output)
 
     def _load(self) -> Process:
         """Return a process in which the submission has been loaded."""
         try:
             process = self._new_process()
+            # Without an observation, the request only loads the file.
             process.ask({"seed": 0}, self.act_timeout + self.overage)
         except FailureError as failure:
             raise ValueError(f"{self.path} is not a submission: {failure.message}") from None
         return process
 
     def _close(self, seat: Seat) -> None:
+        """End the process of a goose, if it has one."""
         process = self._processes.pop(seat, None)
         if process is not None:
             process.close()
@@ -227,7 +231,7 @@ def find_submission(path: str | Path, owner: object) -> Path:
         owner: object whose deletion removes the files that were unpacked from an archive.
 
     Raises:
-        FileNotFoundError: if there is none.
+        FileNotFoundError: if there is no submission.
         ValueError: if it is an archive that cannot be unpacked.
     """
     location = Path(path).absolute()

@@ -10,7 +10,7 @@ from pathlib import Path
 from ludoteca.files import archive_errors_as_value_errors, check_archive, open_regular_file
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
-MAX_BYTES = 2 << 30  # of all files together
+MAX_BYTES = 2 << 30  # maximum size of all files together
 MAX_FILES = 10_000
 
 
@@ -38,7 +38,7 @@ def unpack(path: Path, owner: object) -> Path:
             else:
                 with tarfile.open(fileobj=file) as tarred:
                     _unpack_tar(tarred, path, folder)
-    except BaseException as error:
+    except BaseException as error:  # an interrupt, too, must not leave the folder
         remove()
         if isinstance(error, tarfile.TarError):
             raise ValueError(f"{problem}: {error}") from None
@@ -47,10 +47,11 @@ def unpack(path: Path, owner: object) -> Path:
 
 
 def _unpack_tar(archive: tarfile.TarFile, path: Path, folder: str) -> None:
+    """Unpack a tar archive, whose path is for error messages, to a folder."""
     size = 0
-    for number, member in enumerate(archive, 1):
+    for count, member in enumerate(archive, 1):
         size += member.size
-        if size > MAX_BYTES or number > MAX_FILES:
+        if size > MAX_BYTES or count > MAX_FILES:
             raise ValueError(
                 f"{path} must contain at most {MAX_BYTES >> 20} MiB and {MAX_FILES} files"
             )

@@ -1,7 +1,7 @@
 """Bundle of functions and their dependencies, as source code of one file that needs only NumPy.
 
 Kernels are plain Python, so an exported agent runs the same kernels as the original, without Numba:
-those of its policy, the random generator, and the observation planes of its network.
+the kernels of its policy, of the random generator, and of the observation of its network.
 """
 
 import ast
@@ -32,7 +32,7 @@ class Bundle:
 
     def __init__(self, precision: Precision = "float32"):
         self.precision = precision
-        self._names: dict[int, str] = {}  # by id()
+        self._names: dict[int, str] = {}  # names in the bundle by id() of the object
         self._kept_objects: list[Any] = []  # keeps objects alive, so that no id() is reused
         self._reserved_names: set[str] = set()
         self._imports: list[str] = []
@@ -110,6 +110,11 @@ class Bundle:
         return free_name
 
     def _require(self, module: str, name: str) -> None:
+        """Check that a module, from which `name` is, belongs to NumPy or the standard library.
+
+        Raises:
+            ValueError: if it does not.
+        """
         top = module.partition(".")[0]
         if top != "numpy" and top not in sys.stdlib_module_names:
             raise ValueError(f"{name} is from {module}, but exported agents can import NumPy only")
@@ -122,16 +127,17 @@ class Bundle:
             raise ValueError(f"{name} has no source: {error}") from None
         if not isinstance(tree, ast.FunctionDef):
             raise ValueError(f"{name} must be a function with a name, got {ast.unparse(tree):.60}")
-        outer = referenced_variables(function)
+        variables = referenced_variables(function)
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         transformer = KernelTransformer(
-            {key: self.add(outer[key], key) for key in outer if key in used}
+            {key: self.add(variables[key], key) for key in variables if key in used}
         )
         tree = transformer.visit(tree)
         tree.name, tree.decorator_list = name, []
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def _constant(self, value: Any, name: str) -> str:
+        """Return the source of a constant, whose name is for error messages."""
         if all(isinstance(leaf, LITERALS) for leaf in leaves(value)):
             return literal(value)
         if isinstance(value, np.generic):
@@ -145,7 +151,7 @@ class Bundle:
         """Return the source of a call of `unpack` that returns an array."""
         values = np.asarray(values)
         if values.dtype.kind == "f":
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # numbers that overflow raise an error below
                 values = values.astype(self.precision)
             if not np.isfinite(values).all():
                 raise ValueError(f"an array has numbers that are too large for {self.precision}")
@@ -235,12 +241,15 @@ def literal(value: Any) -> str:
 
 def pack(values: NDArray[Any]) -> str:
     """Encode an array as text: little-endian, compressed, base85."""
-    little = values.astype(values.dtype.newbyteorder("<"))
-    return base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()
+    little_endian = values.astype(values.dtype.newbyteorder("<"))
+    return base64.b85encode(zlib.compress(little_endian.tobytes(), 9)).decode()
 
 
 def unpack(dtype: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
-    """Decode an array that `pack` encoded; float16 becomes float32."""
+    """Return the array of a NumPy dtype string and a shape that `pack` encoded as `text`.
+
+    Float16 becomes float32.
+    """
     data = zlib.decompress(base64.b85decode("".join(text.split())))
     values = np.frombuffer(data, dtype).reshape(shape)
     return values.astype(np.float32) if values.dtype.kind == "f" else values.copy()

@@ -21,7 +21,7 @@ from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.params import choice
 from ludoteca.files import write_atomically
 
-Choose = Callable[[Any, int, Any, int, Any], int]
+Choose = Callable[[Any, int, Any, int, Any], int]  # `choose(s, player, legal, n, rng) -> action`
 TEMPLATE = '''"""A goose for Kaggle's Hungry Geese: {agent}, written by ludoteca {version}.
 
 Kaggle calls `agent`, the last function, once for every step. Needs NumPy and nothing else.
@@ -67,15 +67,15 @@ def submission_source(agent: str, precision: Precision = "float32") -> str:
         )
     choose = EXPORTERS[name](make_agent(agent, hungry_geese()))
     bundle = Bundle(precision)
-    # Names of the template.
-    for taken in ("agent", "MEMORY"):
-        bundle.reserve(taken)
+    for template_name in ("agent", "MEMORY"):
+        bundle.reserve(template_name)
     names = {"choose": bundle.add(choose, "choose"), "play": bundle.add(play, "play")}
+    # Characters that have a meaning in a docstring are replaced.
     description = agent.replace("\\", "/").replace('"', "'")
     text = TEMPLATE.format(
         agent=description, version=ludoteca.__version__, source=bundle.text(), **names
     )
-    ast.parse(text)
+    ast.parse(text)  # validates the source
     return text
 
 
@@ -107,7 +107,7 @@ def network_policy(
         weights: arrays of the network by name.
         observe: kernel `observe(s, player, out)` that writes the planes.
         planes: number of planes.
-        scale: factor of the planes.
+        scale: factor by which planes are multiplied before they enter the network.
     """
 
     def choose(s, player, legal, n, rng):

@@ -70,7 +70,7 @@ class KaggleFunctionAgent(Agent):
                 self._functions[key] = self._make_function()
             kaggle_observation = structify(observation(records[k], key[1]))
             answer = call(self._functions[key], kaggle_observation, structify(self._configuration))
-            answer = DEFAULT_ACTION if answer is None else answer
+            answer = DEFAULT_ACTION if answer is None else answer  # as kaggle-environments does
             if answer not in ACTIONS:
                 raise ValueError(
                     f"an agent must return one of {', '.join(ACTIONS)}, got {answer!r}"
@@ -87,13 +87,14 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
 
     Args:
         agent: a spec string.
-        seed: seed of its random stream.
+        seed: seed of the agent's random stream.
     """
     rng = np.full((1, 1), seed, np.uint64)
     agents: dict[Game, Agent] = {}
     positions: dict[Game, Any] = {}  # last position of the current game
 
     def play(kaggle_observation: Any, configuration: Any) -> str:
+        """Return the direction of the goose that an observation is for."""
         game = game_from_configuration(kaggle_observation, configuration)
         if game not in agents:
             agents[game] = make_agent(agent, game)
@@ -112,10 +113,10 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
     return play
 
 
-def game_from_configuration(observation_: Any, configuration: Any) -> Game:
-    """Return the game of an observation and its configuration."""
+def game_from_configuration(kaggle_observation: Any, configuration: Any) -> Game:
+    """Return the game of Kaggle's observation and configuration."""
     return hungry_geese(
-        num_players=len(observation_["geese"]),
+        num_players=len(kaggle_observation["geese"]),
         rows=configuration["rows"],
         columns=configuration["columns"],
         hunger_rate=configuration["hunger_rate"],

@@ -35,7 +35,7 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
         return choose
     evaluate = network_evaluator(agent, value=True)
-    simulations, leaf_batch, c, fpu = (
+    simulations, leaf_batch, c_puct, fpu_reduction = (
         agent.simulations,
         agent.leaf_batch,
         agent.c_puct,
@@ -45,12 +45,12 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     seconds = math.inf if agent.seconds is None else agent.seconds
 
     def choose_by_search(s, player, legal, n, rng):
-        root = search(s, rng, evaluate, simulations, leaf_batch, c, fpu, seconds)
+        root = search(s, rng, evaluate, simulations, leaf_batch, c_puct, fpu_reduction, seconds)
         arms = root.arms[player]
         priors = np.maximum(np.array([arm.prior for arm in arms], np.float32), 0)
         visits = np.array([arm.visits for arm in arms])
         totals = np.array([arm.value for arm in arms])
-        values = 2 * totals / np.maximum(visits, 1) - 1
+        values = 2 * totals / np.maximum(visits, 1) - 1  # from [0, 1] to [-1, 1]
         policies, *_ = improved_policies(priors, visits, values.astype(np.float32), value_scale)
         return int(np.argmax(policies))
 
@@ -110,7 +110,7 @@ def hand_crafted_encoder(game: Game) -> Callable[..., None]:
                 workspace = np.zeros((rows, s.occupied.size), np.int32)
                 prepare(s, workspace)
             observe(s, player, workspace, out[i])
-            if safe_actions(s, player, workspace, masks[i]) == 0:
+            if safe_actions(s, player, workspace, masks[i]) == 0:  # all certainly lose
                 masks[i] = 1
 
     return encode
@@ -123,7 +123,10 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
 
 
 def uib2021_layers(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of Martín Miralles (UIB, 2021), with a value head."""
+    """Return the layers of the network of Martín Miralles (UIB, 2021).
+
+    `value`: see `network_layers`; `weights`: see `layers_of`.
+    """
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy
@@ -174,6 +177,7 @@ def convolution_layers(module: Any, padding: str, weights: Weights) -> Layers:
     )
 
 
+# Functions `(body, weights, value) -> layers` by the class of the network's body.
 BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
     UIB2021Body: uib2021_layers,
     ResidualBody: residual_layers,

@@ -84,9 +84,11 @@ def _size_error(game: Game, s: Any, kaggle_observation: Any) -> str:
     """Return an error message if an observation does not fit into a record, else ""."""
     cells, capacity = s.occupied.size, s.body.shape[1]
     if len(kaggle_observation["geese"]) != game.num_players:
-        return f"it shows {len(kaggle_observation['geese'])} geese"
+        return f"it shows {len(kaggle_observation['geese'])} geese, expected {game.num_players}"
     if len(kaggle_observation["food"]) > len(s.food):
-        return f"it shows {len(kaggle_observation['food'])} foods, more than {len(s.food)}"
+        return (
+            f"it shows {len(kaggle_observation['food'])} cells with food, more than {len(s.food)}"
+        )
     for goose in kaggle_observation["geese"]:
         if len(goose) > capacity:
             return f"a goose has length {len(goose)}, more than {capacity}"
@@ -95,5 +97,5 @@ def _size_error(game: Game, s: Any, kaggle_observation: Any) -> str:
         *(cell for goose in kaggle_observation["geese"] for cell in goose),
     ):
         if not 0 <= cell < cells:
-            return f"cell {cell} is not from 0 to {cells - 1}"
+            return f"expected cells from 0 to {cells - 1}, got {cell}"
     return ""

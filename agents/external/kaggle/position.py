@@ -37,7 +37,7 @@ def new_position(players: int, configuration: Any) -> Any:
 
 
 def update_position(s: Any, kaggle_observation: Any) -> None:
-    """Update a position in place to that of an observation, which should be one step later.
+    """Update a position in place by an observation, which should be one step later.
 
     If the observation is of another step, fields that need the previous position are set to NONE or
     0; see `ludoteca.agents.external.kaggle.observation.position`.

@@ -30,28 +30,29 @@ DEFAULT_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS
 class Process:
     """Python process that runs `worker.py` with a submission.
 
-    It is ended when this object is deleted, and when this process ends, also by a signal.
+    It is ended when this object is deleted, and when the calling process ends, also by a signal.
     """
 
-    def __init__(self, path: Path, python: str, memory: int = 0, output: bool = False):
+    def __init__(self, path: Path, python: str, max_bytes: int = 0, forward_output: bool = False):
         """Start the process.
 
         Args:
             path: the submission, an absolute path.
             python: the interpreter.
-            memory: memory limit in bytes; 0: no limit.
-            output: whether the submission's output goes to standard error.
+            max_bytes: memory limit in bytes; 0: no limit.
+            forward_output: whether the submission's output goes to standard error; otherwise it is
+                discarded.
 
         Raises:
-            FailureError: if it does not start.
+            FailureError: if the process does not start.
         """
         try:
             self._process = ChildProcess(
-                [python, worker.__file__, str(path), str(memory)],
+                [python, worker.__file__, str(path), str(max_bytes)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=None if output else subprocess.DEVNULL,
+                stderr=None if forward_output else subprocess.DEVNULL,
                 env=DEFAULT_ENVIRONMENT | dict(os.environ) | FIXED_ENVIRONMENT,
             )
         except OSError as error:
@@ -62,10 +63,10 @@ class Process:
         self._answers.register(self._out(), select.POLLIN)
         self._requests.register(self._in(), select.POLLOUT)
         os.set_blocking(self._in(), False)
-        self._receive(START_SECONDS)
+        self._receive(START_SECONDS)  # the worker's first message, "ready"
 
     def ask(self, request: dict[str, Any], seconds: float) -> tuple[dict[str, Any], float]:
-        """Send a request; return the answer, and its duration in seconds.
+        """Send a request; return the answer, and the seconds until it came.
 
         Args:
             request: see `worker.Submission.answer`.
@@ -97,6 +98,7 @@ class Process:
         self._end()
 
     def _receive(self, seconds: float) -> dict[str, str]:
+        """Return the next answer, within a time limit; see `read_answer`."""
         deadline = time.perf_counter() + seconds
         (length,) = worker.LENGTH.unpack(self._read(worker.LENGTH.size, deadline, seconds))
         try:
@@ -110,16 +112,20 @@ class Process:
             raise
 
     def _write(self, data: bytes, deadline: float, seconds: float) -> None:
+        """Write data before a deadline; `seconds`, the time limit, is for the error message."""
         while data:
-            if not self._requests.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
+            milliseconds = max(0.0, 1000 * (deadline - time.perf_counter()))
+            if not self._requests.poll(milliseconds):
                 self.close()
                 raise FailureError(TIMEOUT, f"the request was not read within {seconds:.3g} s")
             data = data[os.write(self._in(), data) :]
 
     def _read(self, count: int, deadline: float, seconds: float) -> bytes:
+        """Read `count` bytes before a deadline; see `_write`."""
         data = b""
         while len(data) < count:
-            if not self._answers.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
+            milliseconds = max(0.0, 1000 * (deadline - time.perf_counter()))
+            if not self._answers.poll(milliseconds):
                 self.close()
                 raise FailureError(TIMEOUT, f"no answer within {seconds:.3g} s")
             part = os.read(self._out(), count - len(data))
@@ -129,10 +135,12 @@ class Process:
         return data
 
     def _in(self) -> int:
+        """Return the file descriptor of the worker's standard input."""
         assert self._process.stdin is not None
         return self._process.stdin.fileno()
 
     def _out(self) -> int:
+        """Return the file descriptor of the worker's standard output."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
@@ -163,7 +171,7 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
         or type(answer.get("number")) is not int
         or answer["number"] != number
     ):
-        answer = {"number": number}
+        answer = {"number": number}  # without text, so that it is invalid
     texts = {key: value for key, value in answer.items() if key != "number"}
     if not texts or not all(
         key in ANSWER_KEYS and type(text) is str for key, text in texts.items()
@@ -171,14 +179,19 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
         raise FailureError(
             CRASH, f"the process wrote an invalid answer: {body[: worker.MAX_TEXT]!r:.{MAX_SHOWN}}"
         )
+    # Escaped characters are longer than the text that the worker limits to `MAX_TEXT`.
     return {key: printable(text)[: 3 * worker.MAX_TEXT] for key, text in texts.items()}
 
 
 def find_python(python: str | Path | None, default: str) -> str:
-    """Return the path of the interpreter, by default the current one.
+    """Return the absolute path of a Python interpreter.
+
+    Args:
+        python: name or path of the interpreter; None: the default.
+        default: path of the default.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if there is no such interpreter.
     """
     interpreter = default if python is None else shutil.which(str(python))
     if not interpreter:

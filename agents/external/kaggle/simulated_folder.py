@@ -34,6 +34,7 @@ def install(folder: str) -> None:
             function = getattr(module, name)
             wrapper = with_redirected_path(function, folder)
             setattr(module, name, wrapper)
+            # Code such as `shutil` asks these sets which options a function supports.
             for capability in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
                 if function in capability:
                     capability.add(wrapper)
@@ -45,6 +46,7 @@ def install(folder: str) -> None:
     find = importlib.machinery.FileFinder.path_hook(*loaders)
 
     def hook(path: str) -> Any:
+        """Return the finder of modules in a redirected path; an ImportError rejects other paths."""
         redirected_path = redirect_path(path, folder)
         if redirected_path == path:
             raise ImportError(f"{path} is not in {FOLDER}")

@@ -48,11 +48,14 @@ def sequential(module: nn.Sequential, weights: Weights) -> Layers:
 def convolution(module: nn.Conv2d, weights: Weights) -> Layers:
     """Return a convolution of the board's size, and its bias."""
     height, width = module.kernel_size
-    same = module.padding == "same" or module.padding == (height // 2, width // 2)
-    plain = module.stride == module.dilation == (1, 1) and module.groups == 1
+    keeps_size = module.padding == "same" or module.padding == (height // 2, width // 2)
+    has_defaults = module.stride == module.dilation == (1, 1) and module.groups == 1
     padding = module.padding_mode
-    if height != width or height % 2 == 0 or not same or not plain:
-        raise ValueError(f"cannot export {module}: the output must have the size of the board")
+    if height != width or height % 2 == 0 or not keeps_size or not has_defaults:
+        raise ValueError(
+            f"cannot export {module}: the output must have the size of the board, with an odd "
+            "square kernel, stride 1, dilation 1 and one group"
+        )
     if padding not in ("zeros", "circular"):
         raise ValueError(f"cannot export {module}: padding must be zeros or circular")
     layers: Layers = (("conv", add_array(weights, module.weight), padding),)

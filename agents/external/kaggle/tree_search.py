@@ -32,13 +32,14 @@ def search(
     evaluate: SeatEvaluator,
     simulations: int,
     leaf_batch: int,
-    c: float,
-    fpu: float,
+    c_puct: float,
+    fpu_reduction: float,
     seconds: float,
 ) -> Any:
     """Search a position; return the root of the tree, see `new_node`.
 
-    The parameters are those of `DecoupledNetworkGuidedSearch.run`.
+    The parameters are those of `DecoupledNetworkGuidedSearch.run`, for one position `s` and its
+    random stream, uint64 `[1]`.
     """
     start = time.perf_counter()
     root = new_node()
@@ -47,7 +48,8 @@ def search(
         if k > 0 and time.perf_counter() - start > seconds:
             break
         leaves = [
-            simulate(root, s, stream, c, fpu) for _ in range(min(leaf_batch, simulations - k))
+            simulate(root, s, stream, c_puct, fpu_reduction)
+            for _ in range(min(leaf_batch, simulations - k))
         ]
         evaluate_leaves([leaf for leaf in leaves if leaf is not None], evaluate)
     return root
@@ -63,7 +65,9 @@ def new_node() -> Any:
     return types.SimpleNamespace(children={}, arms=None, values=None)
 
 
-def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
+def simulate(
+    root: Any, s: Any, stream: NDArray[np.uint64], c_puct: float, fpu_reduction: float
+) -> Any:
     """Select a leaf, and add a visit along the path, which is a virtual loss until the backup.
 
     Returns:
@@ -78,7 +82,7 @@ def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float
         joint_action = [NO_ACTION] * players
         for p in range(players):
             if is_active(s, p):
-                joint_action[p] = choose(node, p, c, fpu)
+                joint_action[p] = choose(node, p, c_puct, fpu_reduction)
                 node.arms[p][joint_action[p]].visits += 1
         path.append((node, joint_action))
         joint = tuple([max(action, 0) for action in joint_action])
@@ -101,15 +105,15 @@ def copy_position(s: Any) -> Any:
     )
 
 
-def choose(node: Any, p: int, c: float, fpu: float) -> int:
-    """Choose an action of a goose by PUCT."""
+def choose(node: Any, p: int, c_puct: float, fpu_reduction: float) -> int:
+    """Choose an action of goose `p` by PUCT."""
     visits = sum(arm.visits for arm in node.arms[p])
-    parent = types.SimpleNamespace(visits=max(visits, 1), params=(c,))
+    parent = types.SimpleNamespace(visits=max(visits, 1), params=(c_puct,))
     best, best_score = 0, -math.inf
     for action in ACTIONS:
         arm = node.arms[p][action]
         if arm.prior >= 0:
-            mean = node.values[p] - fpu
+            mean = node.values[p] - fpu_reduction
             if arm.visits > 0:
                 mean = arm.value / arm.visits
             score = puct(arm, mean, parent)
@@ -119,7 +123,10 @@ def choose(node: Any, p: int, c: float, fpu: float) -> int:
 
 
 def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
-    """Evaluate leaves for all living geese, and back up their values."""
+    """Evaluate leaves for all living geese, and back up their values.
+
+    Leaves are those that `simulate` returns. A request is the index of a leaf and a goose.
+    """
     requests = [
         (k, p)
         for k in range(len(leaves))
@@ -142,6 +149,7 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
                 [types.SimpleNamespace(prior=prior, visits=0, value=0.0) for prior in row]
                 for row in priors[k]
             ]
+            # Rounded to float32, as the network's values in the compiled search.
             node.values = [float(np.float32(value)) for value in values[k]]
         back_up(path, values[k])
 

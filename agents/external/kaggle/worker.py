@@ -26,22 +26,22 @@ DEFAULT_ACTION = "NORTH"  # action of agents that return None, as in kaggle-envi
 
 def main() -> None:
     """Answer requests until the pipe of requests is closed."""
-    path, memory = sys.argv[1], int(sys.argv[2])
+    path, max_bytes = sys.argv[1], int(sys.argv[2])
     inbox, outbox = redirect_standard_streams()
     if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         del sys.path[0]  # submissions must not find our modules
-    if memory > 0:
+    if max_bytes > 0:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=receive_all, args=(inbox, requests), daemon=True).start()
     folder = runpy.run_path(os.path.join(os.path.dirname(__file__), "simulated_folder.py"))
     folder["install"](os.path.dirname(path))
-    submission, process = Submission(path, folder["FOLDER"], folder["hint"]), os.getpid()
+    submission, process_id = Submission(path, folder["FOLDER"], folder["hint"]), os.getpid()
     answer, number = {"ready": sys.version}, 0
     while True:
-        if os.getpid() != process:  # a fork by the submission must not answer
+        if os.getpid() != process_id:  # a fork by the submission must not answer
             os._exit(0)
         send(outbox, {**answer, "number": number})
         request = requests.get()
@@ -55,14 +55,14 @@ def redirect_standard_streams() -> tuple[int, int]:
     The submission's standard input is empty, and its output goes to standard error.
     """
     inbox, outbox = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    empty_input = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty_input, 0)
     os.dup2(2, 1)
     return inbox, outbox
 
 
 def receive_all(inbox: int, requests: Any) -> None:
-    """Queue requests; end the process when the pipe of requests is closed."""
+    """Put requests from the pipe `inbox` into the queue; end the process when it is closed."""
     try:
         while True:
             header = read(inbox, LENGTH.size)
@@ -108,7 +108,7 @@ class Submission:
     Attributes:
         path: Python file of the submission.
         simulated_folder: Kaggle's folder whose paths are redirected, see `simulated_folder.py`.
-        hint: function of the submission's folder that returns a hint for errors about that folder.
+        hint: `simulated_folder.hint`, whose result is added to errors that name this folder.
         agent: the last callable of the file, None before it is loaded.
         paths: `sys.path` before the first game.
     """
@@ -144,7 +144,7 @@ class Submission:
             if action is None:
                 action = DEFAULT_ACTION
             if isinstance(action, str) and len(action) < MAX_TEXT:
-                return {"action": str.__str__(action)}
+                return {"action": str.__str__(action)}  # plain, if it is of a subclass of str
             return {"invalid": short_repr(action)}
         except BaseException as error:  # any exception forfeits this goose only
             text = describe(error, self.path)
@@ -207,14 +207,14 @@ def structify(value: Any) -> Any:
 
 def forget_modules(folder: str) -> None:
     """Unload the modules in the folder of the submission, which may have state."""
-    own = set()
+    own_modules = set()
     for name, module in list(sys.modules.items()):
         if "." not in name and name != "__main__":
-            direct = {os.path.dirname(os.path.abspath(place)) for place in paths_of(module)}
-            if folder in direct or os.path.join(folder, name) in direct:
-                own.add(name)
+            folders = {os.path.dirname(os.path.abspath(path)) for path in paths_of(module)}
+            if folder in folders or os.path.join(folder, name) in folders:
+                own_modules.add(name)
     for name in list(sys.modules):
-        if name.partition(".")[0] in own:
+        if name.partition(".")[0] in own_modules:
             del sys.modules[name]
 
 
@@ -229,10 +229,11 @@ def paths_of(module: Any) -> list[str]:
     except AttributeError:  # sys.modules can hold any object
         return []
     folders = names.get("__path__")
+    # A list, or the path of a namespace package, but no object of another module.
     if type(folders).__module__ not in ("builtins", "_frozen_importlib_external"):
         folders = []
-    places = [names.get("__file__"), *(folders if hasattr(folders, "__iter__") else [])]
-    return [place for place in places if isinstance(place, str) and place]
+    paths = [names.get("__file__"), *(folders if hasattr(folders, "__iter__") else [])]
+    return [path for path in paths if isinstance(path, str) and path]
 
 
 def seed_all(seed: int, known: set[str]) -> None:

@@ -70,7 +70,15 @@ class _Connect4Search:
     """Searches of a position and its successors that share a table and limits."""
 
     def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
-        """Make the workspace; `run` is the function of `connect4_search.make_search`."""
+        """Make the workspace.
+
+        Args:
+            game: the game.
+            run: the function of `connect4_search.make_search`.
+            empty: number of empty squares of the position.
+            nodes: maximum number of nodes; None: no limit.
+            seconds: time limit; None: no limit.
+        """
         self.game, self.run = game, run
         self.frames, self.table, self.works = make_workspace(empty)
         run(self.frames, self.table, self.works, 0)  # compiles, before the clock starts
@@ -91,7 +99,7 @@ class _Connect4Search:
         return self.limits.run(search, self.works["nodes"], lambda: str(s))
 
     def score_action(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
-        """Return the score of an action for its player, and the position after it."""
+        """Return the score of an action for its player, and the position after it; see `score`."""
         child = next_position(self.game, s, action)
         if not self.game.is_terminal(child):
             return -self.score(child, -beta, -alpha), child
@@ -104,7 +112,7 @@ class _Connect4Search:
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):
-                # A window in which it is decided whether the action reaches `score`.
+                # A window that is just wide enough to decide whether the action reaches `score`.
                 value, child = self.score_action(s, action, max(score - 1, -1), score + (score < 1))
                 if value >= score:
                     break

@@ -83,6 +83,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
 
     @kernel
     def table_index(frame: Any, table: Any) -> int:
+        """Return the index of a frame's position in the transposition table."""
         hashed = (frame.own + frame.discs + bottom) * MULTIPLIER
         return int(np.int64((hashed >> U32) & np.uint64(len(table) - 1)))
 

@@ -44,7 +44,7 @@ def make_last_squares(squares: int) -> Any:
     """
     if squares == 1:
         return last_square
-    # Two loops over the squares, those in odd quarters first; with two squares it is not worth it.
+    # Two loops over the squares, those in odd quarters first; one loop for the last two squares.
     search_rest, num_loops = make_last_squares(squares - 1), 2 if squares > 2 else 1
 
     @kernel

@@ -58,6 +58,14 @@ class OthelloSearch:
     """Searches of a position and its successors that share a table and limits."""
 
     def __init__(self, game: Game, empty: int, nodes: int | None, seconds: float | None):
+        """Make the workspace.
+
+        Args:
+            game: the game.
+            empty: number of empty squares of the position.
+            nodes: maximum number of nodes; None: no limit.
+            seconds: time limit; None: no limit.
+        """
         size = int(game.params["board_size"])
         self.game, self.size = game, size
         self.board, self.table = make_board(size), make_table(empty)

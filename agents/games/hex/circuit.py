@@ -177,6 +177,7 @@ def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
         other = work.node[row + down, column + right]
         if other >= 0:
             work.other[n] = other
+            # The resistances of two empty cells sum to 2, those of an empty cell and a stone to 1.
             work.conductance[n] = 0.5 if s.cells[row + down, column + right] == 0 else 1.0
             n += 1
     line = row if color == BLACK else column
@@ -273,8 +274,9 @@ def updated_resistance(
         other = work.other[k]
         drop[k] = here[SOURCE] - potential[other, SOURCE]
         for m in range(k + 1):
-            last = work.other[m]
-            small[k, m] = here[node] - here[last] - here[other] + potential[other, last]
+            previous = work.other[m]
+            small[k, m] = here[node] - here[previous] - here[other] + potential[other, previous]
+        # Add 1 / d: d is minus the conductance, infinite, or 1/2 (from 1/2 to 1).
         if not own:
             small[k, k] -= 1.0 / work.conductance[k]
         elif work.conductance[k] == 1.0:

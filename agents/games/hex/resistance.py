@@ -32,7 +32,7 @@ class HeuristicAgent(CompiledAgent):
     The value of swapping is in [-1, 1], by the same formula with `q' = 1 / q`, since swapping
     mirrors the position. The first action of the highest value is played.
 
-    The agent looks one ply ahead: it always plays a winning move, and most often prevents one.
+    The agent looks one ply ahead: it always plays a winning move, and very likely prevents one.
     """
 
     epsilon = 0.0  # probability of a random move
@@ -166,7 +166,7 @@ def choose(s: Any, player: int, work: Any) -> int:
 
 @kernel
 def scaled_change(own: float, other: float, own_after: float, other_after: float) -> float:
-    """Return `(q' - q) / (q' + q)`, where `q` is the ratio `other / own`, and `q'` that after."""
+    """Return `(q' - q) / (q' + q)`, of the ratios `q = other / own` and, after a move, `q'`."""
     # Both ratios are multiplied by `own * own_after`.
     ratio_before, ratio_after = other * own_after, other_after * own
     return float((ratio_after - ratio_before) / (ratio_after + ratio_before))

@@ -11,10 +11,10 @@ from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 
-MAX_LENGTH = 16  # of a path, in cells
+MAX_LENGTH = 16  # maximum length of a path, in cells
 MAX_CELLS = 400  # maximum number of searched cells
 ON_PATH = 1 << 20  # added to `stay` of cells on the path
-ACTIONS = 4
+ACTIONS = 4  # number of actions
 
 
 @kernel
@@ -38,15 +38,15 @@ def corridor(
         owner: owner of the segment in each cell.
         reach: number of moves in which another goose can enter each cell, -1 if never, 0 at its
             head.
-        path: workspace for the cells of the path.
+        path: workspace; an entry is a cell of the path times `ACTIONS` plus the next action to try.
     """
     columns = s.occupied.shape[1]
     row, column = neighbor(s.body[player, s.start[player]], action, s.occupied.shape)
     cell = int(row * columns + column)
-    if stay[cell] > 1:
+    if stay[cell] > 1:  # occupied when the head arrives
         return 0
     eaten = int(s.occupied[row, column] == FOOD)
-    path[0] = cell * ACTIONS  # plus the next action to try
+    path[0] = cell * ACTIONS
     stay[cell] += ON_PATH
     depth, max_depth, num_cells = 1, 1, 0
     while depth > 0:
@@ -66,6 +66,7 @@ def corridor(
             depth += 1
             max_depth = max(max_depth, depth)
             continue
+        # Backtrack while all actions have been tried, and continue with the next action.
         while depth > 0 and int(path[depth - 1]) % ACTIONS == ACTIONS - 1:
             depth -= 1
             cell = int(path[depth]) // ACTIONS

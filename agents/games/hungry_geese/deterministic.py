@@ -21,7 +21,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 MAX_DEPTH = 32  # cells of a corridor: its actions of two bits each fit one uint64
 MAX_CELLS = 500  # maximum number of cells searched for a corridor
 FAR = 10_000  # greater than any distance
-ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)  # of an action in a path
+ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)  # size and mask of an action in a path
 
 
 def deterministic(

@@ -25,12 +25,13 @@ from ludoteca.envs.jit import kernel
     OWN_LAST, RIVAL_LAST,  # cells of the heads before the last step
     FOOD,
     OWN_REACH, RIVAL_REACH,  # high if the goose, or a rival, can reach the cell in few moves
-    LENGTH, LONGEST,  # constant planes: length of the goose, and of the longest rival
-    RIVALS, TIME, HUNGER,  # constant planes: number of living rivals, elapsed fraction of the game
-    # and of the hunger period
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length if rivals stand still, and with
-    # rivals in every cell that they can reach
-    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # the same beside rivals' heads, the maximum over rivals
+    # Constant planes: length of the goose and of the longest rival; number of living rivals;
+    # elapsed fractions of the game and of the steps between two hungers.
+    LENGTH, LONGEST, RIVALS, TIME, HUNGER,
+    # Beside the head: length of the corridor if rivals stand still, and if they are in every cell
+    # that they can reach.
+    OWN_CORRIDOR, OWN_ESCAPE,
+    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # the same beside rivals' heads; maximum over rivals
 ) = range(23)  # fmt: skip
 PLANES = 23  # number of planes
 HIGH = 100  # largest value
@@ -50,14 +51,14 @@ def workspace_rows(players: int) -> int:
 @kernel
 def prepare(s: Any, workspace: Any) -> None:
     """Compute the parts of `workspace`, `[workspace_rows(players), cells]`, that players share."""
-    players, size = s.body.shape
+    players, capacity = s.body.shape
     stay, owner = workspace[STAY], workspace[OWNER]
     stay[:] = 0
     owner[:] = NONE
     for p in range(players):
         length = int(s.length[p])
         for k in range(length):
-            cell = int(s.body[p, (s.start[p] + k) % size])
+            cell = int(s.body[p, (s.start[p] + k) % capacity])
             stay[cell], owner[cell] = length - k, p
     for p in range(players):
         if s.length[p] > 0:
@@ -76,7 +77,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
         out: the planes, int8 `[PLANES, rows, columns]`.
     """
     rows, columns = s.occupied.shape
-    players, size = s.body.shape
+    players, capacity = s.body.shape
     head = int(s.body[player, s.start[player]])
     # Shift that moves the head to the center; `rows` and `columns` are added to keep it positive.
     down = rows + rows // 2 - head // columns
@@ -92,14 +93,15 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
             longest = max(longest, length)
             rivals += 1
         for k in range(length):
-            cell = int(s.body[p, (s.start[p] + k) % size])
+            cell = int(s.body[p, (s.start[p] + k) % capacity])
             row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
             out[OWN_BODY if is_own else RIVAL_BODY, row, column] = HIGH
             out[OWN_STAY if is_own else RIVAL_STAY, row, column] = min(4 * (length - k), HIGH)
             if k == length - 1:
                 out[OWN_TAIL if is_own else RIVAL_TAIL, row, column] = HIGH
             if k == 0 and not is_own:
-                # Factors of lengths and moves, here and below, use most of the range to `HIGH`.
+                # Lengths and moves are multiplied by 4 to 10, here and in other planes, so that
+                # they use the range up to `HIGH`.
                 lead = 10 * (length - int(s.length[player]))
                 out[RIVAL_HEAD, row, column] = HIGH
                 out[RIVAL_LEAD, row, column] = max(-HIGH, min(lead, HIGH))
@@ -107,9 +109,9 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
                     if not turns_back(s.last_action[p], action):
                         i, j = beside(row, column, action, s.occupied.shape)
                         out[RIVAL_NEXT, i, j] = HIGH
-        last = int(s.last_head[p])
-        if last != NONE:
-            row, column = (last // columns + down) % rows, (last % columns + right) % columns
+        cell = int(s.last_head[p])
+        if cell != NONE:
+            row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
             out[OWN_LAST if is_own else RIVAL_LAST, row, column] = HIGH
     for i in range(s.num_food):
         cell = int(s.food[i])
@@ -145,8 +147,8 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
 def measure_reach(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
     """Write the number of moves in which a head can reach each cell to `reach`, -1 for never.
 
-    The head is that of `player` if `own`, else the closest of its rivals. Segments leave after
-    `stay` moves, as if no goose ate. The search is breadth-first.
+    `reach` has one number per cell. The head is that of `player` if `own`, else the closest of its
+    rivals. Segments leave after `stay` moves, as if no goose ate. The search is breadth-first.
     """
     stay, queue, shape = workspace[STAY], workspace[QUEUE], s.occupied.shape
     columns = shape[1]

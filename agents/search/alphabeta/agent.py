@@ -148,6 +148,7 @@ class AlphaBetaAgent(Agent):
         self._make_workspace()
 
     def _make_workspace(self) -> None:
+        """Allocate the arguments of `make_search`'s function, for searches of `max_depth`."""
         frames, states, work = make_workspace(self.game, self.max_depth + 1)
         self.workspace = frames, states, as_words(states), make_table(self.table_size), work
 
@@ -195,7 +196,7 @@ class _Deepening:
     def report(self) -> SearchReport:
         """Return the report of the search."""
         game, nodes = self._agent.game, int(self._work["nodes"])
-        names, value = game.action_names, self.value / WIN
+        names, value = game.action_names, self.value / WIN  # in [-1, 1]
         proof = PROVEN_WIN if value > 0 else LOSS if value < 0 else DRAW
         proven = PROVEN_NAMES[proof] if self.is_solved else ""
         return SearchReport(
@@ -263,7 +264,7 @@ class _Deepening:
             return MAX_SLICE
         if nodes < FIRST_SLICE:
             return FIRST_SLICE
-        passed = max(clock() - self._start, 1e-6)  # not 0, so that it can be divided by
+        passed = max(clock() - self._start, 1e-6)  # above 0, as it is a divisor
         interval = MONITOR_SECONDS
         if seconds is not None:
             interval = min(seconds / NUM_SLICES, MONITOR_SECONDS)

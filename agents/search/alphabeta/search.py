@@ -61,7 +61,8 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
         [
             ("nodes", np.int64),  # number of visited nodes
             ("level", np.int64),  # index of the current frame
-            ("history", np.int64, (2, game.num_actions)),  # by player and action: squared depths
+            # By player and action: sum of squared depths of its cutoffs.
+            ("history", np.int64, (2, game.num_actions)),
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
             ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
             ("variation", np.int16, (levels, levels)),  # principal variation from each level on
@@ -221,13 +222,13 @@ def make_steps(
     def back_up(frames: Any, level: int, value: int, work: Any) -> bool:
         frame, child = frames[level], frames[level + 1]
         frame.unsolved |= child.unsolved
-        same = child.player == frame.player
-        if not same:
+        is_same_player = child.player == frame.player
+        if not is_same_player:
             value = -value
         if frame.null_window and frame.alpha < value and value < frame.beta:
             # The child's value is at least `value`: search it again between that and beta.
             frame.null_window = 0
-            if same:
+            if is_same_player:
                 child.alpha, child.beta = value - 1, frame.beta
             else:
                 child.alpha, child.beta = -frame.beta, 1 - value

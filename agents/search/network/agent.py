@@ -125,6 +125,7 @@ class NetworkGuidedAgent(Agent):
         monitor = self.monitor
 
         def report_so_far() -> SearchReport:
+            """Return the report of the search that is running."""
             assert self._search is not None
             result = self._search.result()
             return self._report(result, int(result.action[0]), clock() - start)
@@ -138,7 +139,13 @@ class NetworkGuidedAgent(Agent):
         return self._report(result, action, clock() - start)
 
     def _report(self, result: SearchResult, action: int, seconds: float) -> SearchReport:
-        """Return the report of the search of one position."""
+        """Return the report of the search of one position.
+
+        Args:
+            result: result of the search.
+            action: the action to play.
+            seconds: duration of the search.
+        """
         assert self._search is not None
         return make_network_guided_report(
             self.game,

@@ -114,6 +114,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         def evaluate_seats(
             positions: NDArray[np.void], seats: NDArray[np.int64]
         ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            """Return priors, `ILLEGAL` for masked actions, and values."""
             policies, values = evaluate(positions, seats)
             check_shapes("policies", len(positions), self.game, policies, values)
             return np.where(policies > 0, policies, ILLEGAL), values

@@ -55,8 +55,8 @@ class SearchResult:
 
     Attributes:
         visit_counts: visit counts of the actions. Shape `[B, A]`.
-        action_weights: improved policy: normalized visit counts, or that of Gumbel AlphaZero. Shape
-            `[B, A]`.
+        action_weights: improved policy: normalized visit counts, or with the policy `gumbel` the
+            improved policy of Gumbel AlphaZero. Shape `[B, A]`.
         action_values: mean values of the actions for the player to move, NaN without visits. Shape
             `[B, A]`.
         root_value: value of the improved policy for the player to move. Shape `[B]`.
@@ -178,8 +178,8 @@ class NetworkGuidedSearch(BatchedSearch):
                 priors, legal, budget, rng, gumbel_scale
             )
         elif rng is not None and dirichlet_fraction > 0:
-            # Normalized gamma variables have a Dirichlet distribution. Not divided by 0, to which
-            # all of them may underflow.
+            # Gamma variables, divided by their sum, have a Dirichlet distribution. The sum is 0 if
+            # all of them underflow.
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
             noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
             trees.priors[:, ROOT] = np.where(
@@ -263,7 +263,15 @@ class NetworkGuidedSearch(BatchedSearch):
         rng: np.random.Generator | None,
         gumbel_scale: float,
     ) -> SequentialHalving:
-        """Return the visit schedules of Gumbel AlphaZero; priors of 0 count as 1e-9."""
+        """Return the visit schedules of Gumbel AlphaZero; priors of 0 count as 1e-9.
+
+        Args:
+            priors: priors at the roots. Shape `[B, A]`.
+            legal: mask of the legal actions. Shape `[B, A]`.
+            budget: simulations per search. Shape `[B]`.
+            rng: generator of the Gumbel noise; None: no noise.
+            gumbel_scale: scale of the noise.
+        """
         noisy_logits = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
         if rng is not None and gumbel_scale > 0:
             noisy_logits = noisy_logits + gumbel_scale * rng.gumbel(size=noisy_logits.shape)

@@ -19,7 +19,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
-BY_POLICY = -1  # instead of a root's action: the interior selection selects it
+BY_POLICY = -1  # instead of a root's action: the interior selection selects one
 
 
 class Simulation(NamedTuple):
@@ -28,9 +28,11 @@ class Simulation(NamedTuple):
     Attributes:
         reset: `reset(trees)` resets the trees to their roots, which are the first leaves. A
             simulation whose leaf the network has to evaluate is `pending`.
-        descend: `descend(trees, counts, first, params)` selects the leaves of `counts` simulations,
-            int64 `[B]`. `first`, int64 `[B]`, are the roots' actions in sequential games, or
-            `BY_POLICY`. Simulations that end in terminal positions are backed up at once.
+        descend: `descend(trees, counts, first, params)` selects the leaves of `counts[b]`
+            simulations in each tree b. In sequential games they begin with the action `first[b]` at
+            the root; it is `BY_POLICY` if the selection policy chooses. `counts` and `first` are
+            int64 `[B]`, `params` are `SelectionParams`. Simulations that end in terminal positions
+            are backed up at once.
         write_priors: `write_priors(states, logits, work, priors)` writes the softmax of `logits`
             over legal actions, float32 `[K, A]`; sequential games only. `work` is scratch space.
         expand: `expand(trees, priors, values)` expands the pending leaves with the network's
@@ -60,9 +62,10 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
     def select_joint_action(
         trees: Any, b: int, node: int, actions: Any, s: Any, first: int, params: Any
     ) -> int:
-        """Select the players' actions, increment their visits; return the joint action's index.
+        """Select the actions of the players to move in a node; return the joint action's index.
 
-        Until its score is added, the visit counts as a loss (virtual loss, see `statistics.py`).
+        It writes them to `actions`, `[R]`, and increments their visits. Until its score is added, a
+        visit counts as a loss (virtual loss, see `statistics.py`).
         """
         work, joint = trees.work[0], 0
         for r in range(rows):
@@ -149,7 +152,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def back_up(trees: Any, b: int, simulation: Any) -> None:
-        """Add the players' scores, `work.scores`, along the path."""
+        """Add the players' scores in [0, 1], `work.scores`, along the path."""
         for d in range(simulation.depth):
             node = simulation.path[d]
             for r in range(rows):

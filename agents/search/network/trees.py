@@ -82,7 +82,7 @@ def node_dtype(rows: int) -> np.dtype[np.void]:
             *NODE_FIELDS,
             ("mover", np.int8),  # player to move, in sequential games
             ("evaluated", np.bool_),  # whether the network has evaluated the node
-            ("values", np.float64, (rows,)),  # by the network, for the players of the rows
+            ("values", np.float64, (rows,)),  # the network's values for the players of the rows
         ],
         align=True,
     )

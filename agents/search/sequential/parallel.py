@@ -13,7 +13,7 @@ from ludoteca.agents.search.sequential.workspace import Workspace
 from ludoteca.agents.search.statistics import summed_fields
 from ludoteca.envs.game import Game
 
-PARALLEL = ("tree", "root")
+PARALLEL = ("tree", "root")  # kinds of parallelization
 
 
 class SearchThreads:
@@ -104,7 +104,7 @@ def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArr
 
     Args:
         trees: trees of one position, each with an expanded root.
-        fields: the fields to sum.
+        fields: names of the fields to sum, see `summed_fields`.
 
     Returns:
         A tree of the root and its children, the visited ones first.

@@ -69,6 +69,7 @@ def make_find_node(game: Game) -> Any:
 
     @kernel
     def equal(words: Any, target: Any, mask: Any) -> bool:
+        """Return whether two positions have equal fields; padding is ignored."""
         for i in range(len(target)):  # noqa: SIM110 (compiled)
             if (words[i] ^ target[i]) & mask[i]:
                 return False

@@ -12,10 +12,10 @@ NO_PLAYER = -1  # mover of the root
 # child holds the fields of the block. A node is also the arm of the player who moved into it.
 NODE_FIELDS = (
     ("first_child", np.int32),  # first child, or UNEXPANDED
-    ("block_visits", np.int32),  # of the block, in its first node: sum of visits
+    ("block_visits", np.int32),  # sum of visits of the block, in its first node
     ("action", np.int16),  # action that led here
     ("num_children", np.int16),  # number of children
-    ("num_visited", np.int16),  # of the block, in its first node: visited nodes, which come first
+    ("num_visited", np.int16),  # visited nodes of the block, which come first; in its first node
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
     ("proven", np.int8),  # proven result for the mover, see `select.UNKNOWN`
 )

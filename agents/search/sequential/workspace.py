@@ -58,7 +58,7 @@ def _make_thread_arrays(game: Game) -> tuple[NDArray[Any], ...]:
 
 
 def aligned_zeros(count: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return zeros that begin at a cache line and share none, against false sharing."""
+    """Return `count` zeros that begin at a cache line and share none, against false sharing."""
     size = count * np.dtype(dtype).itemsize
     buffer = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
     start = -buffer.ctypes.data % CACHE_LINE

@@ -37,7 +37,7 @@ def keep_subtree(game: Game, config: SearchConfig, threads: DecoupledSearchThrea
 
 
 def _find(game: Game, tree: Any, size: int, s: Any) -> int:
-    """Return the node of position `s`, or -1."""
+    """Return the node of position `s` in a tree of `size` nodes: the root or a child, or -1."""
     if _same(tree.states[START], s):
         return ROOT
     for node in np.flatnonzero(tree.nodes["parent"][:size] == ROOT):

@@ -7,9 +7,9 @@ joint actions that led there, whatever the chance events were.
 Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014,
 section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
 
-It has no solver and no decisive moves, since the result of an action depends on the actions of the
-others: a proof would need the solution of the node's matrix game. It has no transpositions and no
-tree parallelization, since trees of joint actions have few nodes.
+The search has no solver and no decisive moves, since the result of an action depends on the actions
+of the other players: a proof would need the solution of the node's matrix game. It has no
+transpositions and no tree parallelization, since trees of joint actions have few nodes.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
-from ludoteca.agents.search.simultaneous.selection import NO_ACTION, make_selection
+from ludoteca.agents.search.simultaneous.selection import NO_ACTION, NO_NODE, make_selection
 from ludoteca.agents.search.simultaneous.tree import FULL, ROOT, make_table
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
-START, CURRENT = range(2)  # positions of a search: the root's, and that of the simulation
+START, CURRENT = range(2)  # positions of a search: the root's, and the simulation's current one
 NUM_STATES = 2
 
 
@@ -98,7 +98,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
             # Select and expand.
-            node, depth, reference = ROOT, 0, NO_ACTION
+            node, depth, reference = ROOT, 0, NO_NODE
             work.num_moves = 0
             nodes[ROOT].visits += 1
             while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):

@@ -11,7 +11,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
-NO_ACTION = -1  # of an inactive player
+NO_ACTION = -1  # action of an inactive player
+NO_NODE = -1  # instead of a reference node of GRAVE
 
 
 @factory()
@@ -21,7 +22,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
     It selects an action for every active player in `node`, whose position is `s`, increments the
     visits, and writes the actions to `work.path_actions[depth]` and `work.joint`. `joint` is the
     index of the joint action, see `tree.NODE_FIELDS`; `reference` is the reference node of GRAVE,
-    or -1.
+    or `NO_NODE`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     select = make_select(config.policy, config.amaf, simultaneous=True)
@@ -53,7 +54,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
         """Copy the AMAF statistics of a player in the reference node of GRAVE."""
         for action in range(num_actions):
             work.reference_visits[action] = -1
-            if reference >= 0:
+            if reference != NO_NODE:
                 work.reference_visits[action] = arms[reference, p, action].amaf_visits
                 work.reference_value[action] = arms[reference, p, action].amaf_value
 

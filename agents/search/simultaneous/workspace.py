@@ -59,6 +59,7 @@ class DecoupledSearchThreads:
     """
 
     def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
+        """Make the threads and their trees, of up to `max_nodes` nodes each."""
         self._arguments = game, config, max_nodes, threads
         self._fields = summed_fields(config.policy)
         self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
@@ -82,6 +83,7 @@ class DecoupledSearchThreads:
         threads = len(self.trees)
 
         def run_thread(k: int) -> int:
+            """Run the simulations of thread k; return the number of nodes of its tree."""
             part = count * (k + 1) // threads - count * k // threads
             nodes, arms, table, states, work = self.trees[k]
             return search(nodes, arms, table, self.sizes[k], states, work, params, part)
