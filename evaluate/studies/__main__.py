@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ludoteca.evaluate.cli.commands import Command, run_commands
 
 SUMMARIES = {
+    "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
     "bandits": "Constants of UCB1 in bandit problems.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
