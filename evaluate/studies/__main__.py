@@ -12,6 +12,7 @@ SUMMARIES = {
     "ggp": "Selection policies of tree search in General Game Playing.",
     "hex": "Deep Q-learning in Hex.",
     "othello": "Value networks and AlphaZero in Othello.",
+    "p_game": "Selection policies in random trees of known value (P-games).",
     "solved": "AlphaZero in games that are solved.",
 }
 EXPERIMENTS = {  # the options of each command are the parameters of its `reproduce`
