@@ -7,7 +7,7 @@ from ludoteca.evaluate.cli.commands import Command, run_commands
 
 SUMMARIES = {
     "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
-    "bandit_policies": "Selection policies in bandits: pulls of the best arm, regret and its bounds.",
+    "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",

@@ -109,7 +109,11 @@ def test_the_thesis_tables_are_consistent() -> None:
     for k in thesis.ARMS:
         best = grid.index(min(grid, key=lambda alpha: thesis.REGRETS[alpha][k]))
         center = best + {10: -1, 30: 1}.get(k, 0)
-        assert thesis.BY_INTERVALS[k] in between_neighbors(grid, grid[center])
+        second = between_neighbors(grid, grid[center])
+        assert thesis.BY_INTERVALS[k] in second
+        high, low, regrets = thesis.SECOND_GRIDS[k]
+        assert intervals(high, low, 10) == second
+        assert second[regrets.index(min(regrets))] == thesis.BY_INTERVALS[k]
     differences = [abs(thesis.BY_INTERVALS[k] - thesis.BY_ANNEALING[k]) for k in thesis.ARMS]
     assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # as it says itself
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
