@@ -79,7 +79,9 @@ def _gaps(probabilities: ArrayLike) -> NDArray[np.float64]:
     """Return the positive differences between the highest probability and the others."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim != 1 or not p.size or not np.all((p >= 0) & (p <= 1)):
-        raise ValueError(f"probabilities must be from 0 to 1, of shape [arms], got {probabilities}")
+        raise ValueError(
+            f"probabilities must be from 0 to 1, of shape [arms], got {probabilities!r}"
+        )
     gaps = p.max() - p
     positive: NDArray[np.float64] = gaps[gaps > 0]
     return positive

@@ -27,6 +27,7 @@ def repeat_policy(
     policy: str,
     problems: tuple[str, ...] = PROBLEMS,
     repetitions: int = 100,
+    random_repetitions: int = 100,
     rounds: int = 100_000,
     seed: int = 1,
 ) -> dict[str, Any]:
@@ -36,19 +37,22 @@ def repeat_policy(
         out: the JSON file to write.
         policy: selection policy, such as ucb_tuned or ucb1:alpha=0.5.
         problems: names of the problems.
-        repetitions: repetitions of each problem, with other random numbers.
+        repetitions: repetitions of each of Auer's distributions, with other random numbers.
+        random_repetitions: number of random problems with each number of arms.
         rounds: number of pulls in each repetition.
         seed: seed of all random numbers.
     """
     integer("repetitions", repetitions, 2, 10**6)
+    integer("random_repetitions", random_repetitions, 2, 10**6)
     for problem in problems:
         choice("problems", problem, PROBLEMS)
     name = choice("policy", policy.partition(":")[0], tuple(POLICIES))
     params = parse_nested("policy", policy, POLICIES[name].params)[1]
     at, start, results = checkpoints(rounds), clock(), dict[str, Any]()
     for problem in problems:
+        count = repetitions if problem.startswith("auer") else random_repetitions
         curves = bandit_curves(
-            name, repeated_problem(problem, repetitions, seed), rounds, params=params, seed=seed,
+            name, repeated_problem(problem, count, seed), rounds, params=params, seed=seed,
             checkpoints=at,
         )  # fmt: skip
         results[problem] = {

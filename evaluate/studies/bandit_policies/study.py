@@ -1,4 +1,4 @@
-"""Study of selection policies in bandits: 100 repetitions of 100,000 rounds, as in the thesis.
+"""Study of selection policies in bandits: repetitions of 100,000 rounds, as in the thesis.
 
 The thesis in General Game Playing (Valencia, UAEMex, 2021), section 3.2, compares policies by the
 share of pulls of the best arm; sections 1.3.5 and 1.3.6 give bounds of the regret, and section 1.4
@@ -12,17 +12,19 @@ from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
 
-POLICIES = (*PUBLISHED_POLICIES, "kl_ucb")
+POLICIES = PUBLISHED_POLICIES
 MODULE = "ludoteca.evaluate.studies.bandit_policies"
 
 
-def make_study(fast: bool = False) -> Study:
+def make_study(fast: bool = False, random_repetitions: int = 20) -> Study:
     """Return the study.
 
     Args:
         fast: play 5 repetitions of 1,000 rounds, to check that everything runs.
+        random_repetitions: number of random problems with each number of arms; the thesis has 100.
     """
-    size = {"repetitions": 5 if fast else 100, "rounds": 1_000 if fast else 100_000, "seed": 1}
+    size = {"repetitions": 5 if fast else 100,
+            "random_repetitions": 5 if fast else random_repetitions, "rounds": 1_000 if fast else 100_000, "seed": 1}  # fmt: skip
     policies = {
         f"policy-{name.replace(':', '-')}": repetitions(name, size)
         for name in (*POLICIES, analysis.OTHER_CONSTANT)
