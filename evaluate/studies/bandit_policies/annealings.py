@@ -25,8 +25,8 @@ def anneal(
     arms: tuple[int, ...] = (2, 10, 100),
     searches: int = 20,
     steps: int = 40,
-    problems: int = 50,
-    rounds: int = 10_000,
+    problems: int = 20,
+    rounds: int = 5_000,
     seed: int = 1,
 ) -> dict[str, Any]:
     """Search for the constant of UCB1 with the lowest regret, and write what each search found.

@@ -24,13 +24,14 @@ def make_study(fast: bool = False, random_repetitions: int = 20) -> Study:
         random_repetitions: number of random problems with each number of arms; the thesis has 100.
     """
     size = {"repetitions": 5 if fast else 100,
-            "random_repetitions": 5 if fast else random_repetitions, "rounds": 1_000 if fast else 100_000, "seed": 1}  # fmt: skip
+            "random_repetitions": 5 if fast else random_repetitions,
+            "rounds": 1_000 if fast else 100_000, "seed": 1}  # fmt: skip
     policies = {
         f"policy-{name.replace(':', '-')}": repetitions(name, size)
         for name in (*POLICIES, analysis.OTHER_CONSTANT)
     }
     search = {"searches": 3 if fast else 20, "steps": 5 if fast else 40,
-              "rounds": 500 if fast else 10_000, "problems": 50, "seed": 1}  # fmt: skip
+              "rounds": 500 if fast else 5_000, "problems": 20, "seed": 1}  # fmt: skip
     cooling = {
         f"cooling-{name}": Task(
             f"cooling-{name}", f"{MODULE}.annealings",
