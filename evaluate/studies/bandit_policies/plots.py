@@ -42,7 +42,7 @@ def _panels() -> tuple[Figure, Any]:
 def draw_bounds(records: Records) -> bytes:
     """Draw the regret of UCB1 and MOSS and its bounds over the rounds, a panel for each problem."""
     figure, panels = _panels()
-    colors = dict(zip(MEASURED, colormaps["tab10"].colors, strict=False))
+    colors = {policy: colormaps["tab10"](number) for number, policy in enumerate(MEASURED)}
     for axes, (name, probabilities) in zip(panels, AUER.items(), strict=False):
         for policy in MEASURED:
             record = record_of(records, policy)

@@ -58,7 +58,7 @@ def repeat_policy(
         results[problem] = {
             "regret": summary(curves.regrets), "share": summary(curves.shares),
         }  # fmt: skip
-    content = {"policy": policy, "checkpoints": at, "problems": results}
+    content: dict[str, Any] = {"policy": policy, "checkpoints": at, "problems": results}
     content |= {"seconds": clock() - start, "about": run_info(), "versions": package_versions()}
     write_atomically(out, json.dumps(content) + "\n")
     return content

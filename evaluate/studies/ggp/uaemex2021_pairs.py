@@ -32,11 +32,11 @@ _SHARES = """
 47.00 48.67 52.67 52.00 50.67 47.67 59.00 59.00 55.33 50.00 55.00 60.33 58.67 50.00
 64.33 50.33 35.67 33.67 49.67 66.33 75.00 73.67 76.33 44.00 77.00 76.33 75.67 55.33
 """
-_WINS = np.array([line.split() for line in _SHARES.strip().splitlines()], np.float64)
-_WINS = np.round(_WINS * GAMES_PER_PAIR / 100).astype(np.int64)
-_WINS = _WINS.reshape(len(GAMES), 2, len(DIRECTED_PAIRS))
+_PERCENT = np.array([line.split() for line in _SHARES.strip().splitlines()], np.float64)
+_WINS = np.round(_PERCENT * GAMES_PER_PAIR / 100).astype(np.int64)
+_BY_GAME = _WINS.reshape(len(GAMES), 2, len(DIRECTED_PAIRS))
 # Wins of the first policy in 300 games, by game and directed pair.
-PAIR_WINS = {100: _WINS[:, 0], 1000: _WINS[:, 1]}
+PAIR_WINS = {100: _BY_GAME[:, 0], 1000: _BY_GAME[:, 1]}
 
 # Table 4.17: wins of the first three policies against each other, by game.
 _TOTALS = """

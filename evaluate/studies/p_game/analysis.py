@@ -1,6 +1,7 @@
 """Failure rates in P-games: cells of the records, simulations needed, and comparisons in pairs."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,8 @@ def scaling(records: Records) -> list[dict[str, Any]]:
         rows.append(
             {
                 "tree": size(cells[0]),
+                "branching": branching,
+                "depth": depth,
                 "root_of_leaves": branching ** (depth / 2),
                 "needed": needed,
                 "low": low,
@@ -82,9 +85,19 @@ def scaling(records: Records) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["root_of_leaves"], row["tree"]))
 
 
-def exponent(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Return x in `needed ~ root_of_leaves ** x`, and its standard error (least squares)."""
-    points = [(row["root_of_leaves"], row["needed"]) for row in rows if row["needed"] is not None]
+def exponent(rows: Sequence[dict[str, Any]], key: str, value: int) -> tuple[float, float]:
+    """Return x in `needed ~ root_of_leaves ** x`, and its standard error (least squares).
+
+    Args:
+        rows: rows of `scaling`.
+        key: `"branching"` or `"depth"`; only rows with this `value` are used.
+        value: see `key`.
+    """
+    points = [
+        (row["root_of_leaves"], row["needed"])
+        for row in rows
+        if row[key] == value and row["needed"] is not None
+    ]
     fit = linregress(*np.log(points).T)
     return float(fit.slope), float(fit.stderr)
 
@@ -112,6 +125,20 @@ def best_policies(
         if name != best and excess.mean() <= 1.96 * error:
             others.append(name)
     return best, others
+
+
+def counts_of_best(
+    records: Records, policies: Sequence[str], trees: Sequence[str], simulations: Sequence[int]
+) -> list[tuple[str, int]]:
+    """Return for each policy in how many cells it is the best or not worse, most cells first."""
+    counts = Counter(
+        name
+        for tree in trees
+        for number in simulations
+        for best, others in (best_policies(records, policies, tree, number),)
+        for name in (best, *others)
+    )
+    return sorted(((name, counts[name]) for name in policies), key=lambda pair: -pair[1])
 
 
 def constant_of(policy: str) -> float:

@@ -58,6 +58,9 @@ def draw_policies(records: Records) -> bytes:
             xscale="log", xlabel="branching factor", ylabel="failure rate", ylim=(0, 1),
             title=f"depth 4, {budget} simulations",
         )  # fmt: skip
+        factors = [int(tree.partition("x")[0]) for tree in trees]
+        axes.set_xticks(factors, list(map(str, factors)))
+        axes.set_xticks([], minor=True)
         axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     return figure_png(figure)

@@ -78,6 +78,7 @@ def new_trees(branching: int, depth: int, seeds: NDArray[np.uint64]) -> NDArray[
 
 @kernel
 def init(s: Any, seed: int) -> None:
+    """Write the root of the tree of a seed."""
     s.node[0] = np.uint64(seed)
     s.total = 0
     s.ply = 0
@@ -85,11 +86,13 @@ def init(s: Any, seed: int) -> None:
 
 @kernel
 def player(s: Any) -> int:
+    """Return the player to move: 0 is MAX."""
     return int(s.ply % 2)
 
 
 @kernel
 def legal_actions(s: Any, out: Any) -> int:
+    """Write all moves of the node to `out`, and return their number."""
     n = 0
     if s.ply < s.depth:
         for action in range(s.branching):
@@ -109,12 +112,14 @@ def move_value(node: Any, action: int, ply: int) -> int:
 
 @kernel
 def step(s: Any, action: int) -> None:
+    """Descend to a child, and add the value of the move."""
     s.total += move_value(s.node, action, s.ply)
     s.ply += 1
 
 
 @kernel
 def is_terminal(s: Any) -> bool:
+    """Return whether the node is a leaf."""
     return bool(s.ply >= s.depth)
 
 
