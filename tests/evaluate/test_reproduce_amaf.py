@@ -9,6 +9,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.amaf import study as amaf
 from ludoteca.evaluate.studies.amaf.grid import agent_spec, play_grid
+from ludoteca.evaluate.studies.bandit_policies import plots
 from ludoteca.evaluate.studies.bandit_policies import study as bandit_policies
 from ludoteca.evaluate.studies.p_game import study as p_game
 from ludoteca.evaluate.studies.report import write_report
@@ -26,6 +27,17 @@ def test_committed_report_matches_the_committed_results(module, tmp_path):
     (tmp_path / "results.json").write_text((folder / "results.json").read_text())
     write_report(study, records, tmp_path, tmp_path)
     assert (tmp_path / "report.md").read_text() == (folder / "report.md").read_text()
+
+
+def test_figures_of_bandits_have_all_curves():
+    study = bandit_policies.make_study()
+    parts = read_records(RESULTS / study.name, study.parts)
+    bounds = plots.draw_bounds(parts["policies"])
+    shares = plots.draw_shares(parts["policies"])
+    for figure, lines in ((bounds, 3 + 4 + 1), (shares, len(bandit_policies.POLICIES) + 1)):
+        used = [axes for axes in figure.axes if axes.axison]
+        assert len(used) == 7
+        assert all(len(axes.lines) == lines for axes in used)
 
 
 def test_agents_have_the_constant_and_the_bias():

@@ -24,26 +24,26 @@ def draw(records: Records, folder: Path) -> dict[str, bytes]:
     """
     figures = {}
     if all(f"policy-{policy.replace(':', '-')}" in records for policy in MEASURED):
-        figures["bounds.png"] = draw_bounds(records)
+        figures["bounds.png"] = figure_png(draw_bounds(records))
     shares = {name: each for name, each in records.items() if name.startswith("policy-")}
     if shares:
-        figures["shares.png"] = draw_shares(shares)
+        figures["shares.png"] = figure_png(draw_shares(shares))
     return figures
 
 
-def _panels() -> tuple[Figure, Any]:
+def _panels() -> tuple[Figure, list[Any]]:
     figure = Figure(figsize=(15, 7), layout="constrained")
-    panels = figure.subplots(2, 4).flat
-    for axes in list(panels)[len(AUER) :]:
+    panels = list(figure.subplots(2, 4).flat)
+    for axes in panels[len(AUER) :]:
         axes.set_axis_off()
-    return figure, panels
+    return figure, panels[: len(AUER)]
 
 
-def draw_bounds(records: Records) -> bytes:
+def draw_bounds(records: Records) -> Figure:
     """Draw the regret of UCB1 and MOSS and its bounds over the rounds, a panel for each problem."""
     figure, panels = _panels()
     colors = {policy: colormaps["tab10"](number) for number, policy in enumerate(MEASURED)}
-    for axes, (name, probabilities) in zip(panels, AUER.items(), strict=False):
+    for axes, (name, probabilities) in zip(panels, AUER.items(), strict=True):
         for policy in MEASURED:
             record = record_of(records, policy)
             rounds, regret = record["checkpoints"], record["problems"][f"auer-{name}"]["regret"]
@@ -64,13 +64,13 @@ def draw_bounds(records: Records) -> bytes:
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="lower right", fontsize="small")
     figure.axes[0].set_ylabel("regret")
-    return figure_png(figure)
+    return figure
 
 
-def draw_shares(records: Records) -> bytes:
+def draw_shares(records: Records) -> Figure:
     """Draw the share of pulls of the best arm over the rounds, a line for each policy."""
     figure, panels = _panels()
-    for axes, name in zip(panels, AUER, strict=False):
+    for axes, name in zip(panels, AUER, strict=True):
         for number, record in enumerate(records.values()):
             color = colormaps["turbo"]((number + 0.5) / len(records))
             share = record["problems"][f"auer-{name}"]["share"]["mean"]
@@ -82,4 +82,4 @@ def draw_shares(records: Records) -> bytes:
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="lower right", fontsize="small", ncols=2)
     figure.axes[0].set_ylabel("pulls of the best arm, %")
-    return figure_png(figure)
+    return figure
