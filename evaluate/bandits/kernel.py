@@ -44,10 +44,11 @@ def work_dtype(arms: int) -> np.dtype[np.void]:
 def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 
-    `play(problems, first, seed, runs, rounds, checkpoints, params, work, arms, streams, regrets)`
-    plays every problem, float64 `[N, K]` of success probabilities, `runs` times for `rounds`
-    rounds, and writes the mean pseudo-regret after each of `checkpoints` into `regrets`, float64
-    `[N, len(checkpoints)]`. The random streams depend on `seed`, the run, and the number of the
+    `play(problems, first, seed, runs, rounds, checkpoints, params, work, arms, streams, regrets,
+    shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times for
+    `rounds` rounds. After each of `checkpoints` it writes the mean pseudo-regret into `regrets` and
+    the mean share of pulls of a best arm into `shares`, both float64 `[N, len(checkpoints)]` and
+    zero before. The random streams depend on `seed`, the run, and the number of the
     problem, counted from `first`. `params`, `[1]`, dtype `config.SEARCH_PARAMS`, has the parameters
     of the policy. Scratch space: `work`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype
     `statistics.arm_dtype(policy_name)`; and `streams`, uint64 `[K + 1, 1]`.
@@ -126,6 +127,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         arms: Any,
         streams: Any,
         regrets: Any,
+        shares: Any,
     ) -> None:
         n = problems.shape[1]
         params, work = params_array[0], works[0]
@@ -137,7 +139,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
             for run in range(runs):
                 reset_arms(arms, streams, seed, first + problem, run)
                 work.rng[0] = streams[n, 0]
-                regret, next_checkpoint = 0.0, 0
+                regret, best_pulls, next_checkpoint = 0.0, 0, 0
                 last_arm, bound, expiry = 0, math.inf, 0
                 # Last round in which arms were scored; `bound` holds for all arms but `last_arm`.
                 scored_round, log_scored_round = 1, 0.0
@@ -181,8 +183,10 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     add_score(pulled_arm, reward, work.probability)
                     last_arm = arm
                     regret += best_probability - probabilities[arm]
+                    best_pulls += int(probabilities[arm] == best_probability)
                     if next_checkpoint < len(checkpoints) and t + 1 == checkpoints[next_checkpoint]:
                         regrets[problem, next_checkpoint] += regret / runs
+                        shares[problem, next_checkpoint] += best_pulls / (t + 1) / runs
                         next_checkpoint += 1
 
     return play

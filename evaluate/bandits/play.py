@@ -1,7 +1,8 @@
-"""Cumulative pseudo-regret of selection policies in batches of Bernoulli bandits."""
+"""Cumulative pseudo-regret and pulls of the best arm of selection policies in Bernoulli bandits."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,32 @@ def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
     return np.random.default_rng([seed, arms]).random((problems, arms))
 
 
-def play_bandits(
+class BanditCurves(NamedTuple):
+    """Results of bandits after each checkpoint.
+
+    Attributes:
+        regrets: cumulative pseudo-regret, float64 `[N, len(checkpoints)]`.
+        shares: share of the pulls so far that were pulls of a best arm, float64
+            `[N, len(checkpoints)]`.
+    """
+
+    regrets: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+
+class BanditOptions(TypedDict, total=False):
+    """Options of `bandit_curves`."""
+
+    params: Mapping[str, float] | None
+    seed: int
+    runs: int
+    checkpoints: Sequence[int] | None
+    first_problem: int
+    num_threads: int
+    lazy: bool
+
+
+def bandit_curves(
     policy: str,
     probabilities: ArrayLike,
     rounds: int,
@@ -31,8 +57,8 @@ def play_bandits(
     first_problem: int = 0,
     num_threads: int = 1,
     lazy: bool = True,
-) -> NDArray[np.float64]:
-    """Play bandits with a selection policy and return its cumulative pseudo-regret.
+) -> BanditCurves:
+    """Play bandits with a selection policy; return its pseudo-regret and its pulls of the best arm.
 
     The regret is the sum over the rounds of the success probability of the best arm minus that of
     the pulled arm. The reward of the n-th pull of an arm in a problem and run does not depend on
@@ -45,16 +71,13 @@ def play_bandits(
         params: parameters of the policy that differ from the defaults in `POLICIES`.
         seed: seed of all random numbers, combined with the numbers of the problem and the run.
         runs: number of runs that are averaged.
-        checkpoints: ascending numbers of rounds after which the regret is returned; by default only
-            `rounds`.
+        checkpoints: ascending numbers of rounds after which the results are returned; by default
+            only `rounds`.
         first_problem: number of the first problem; a slice of the problems, with the number of its
             first one, has the same results as in the full batch.
         num_threads: number of threads that share the problems; it does not change the results.
         lazy: whether to skip scores that cannot be the highest, for policies in `MONOTONE`; it does
             not change the results.
-
-    Returns:
-        The regret, float64 `[N, len(checkpoints)]`.
 
     Raises:
         ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
@@ -83,7 +106,7 @@ def play_bandits(
     params_array["policy_params"] = _parameters(policy, params or {})
     play = make_play(policy, lazy and policy in MONOTONE)
     count, arms = problems.shape
-    regrets = np.zeros((count, len(checkpoint_rounds)))
+    regrets, shares = np.zeros((2, count, len(checkpoint_rounds)))
 
     def play_slice(low: int, high: int) -> None:
         settings = (first_problem + low, seed, runs, rounds, checkpoint_rounds, params_array)
@@ -92,14 +115,34 @@ def play_bandits(
             np.zeros(arms, arm_dtype(policy)),
             np.zeros((arms + 1, 1), np.uint64),
         )
-        play(problems[low:high], *settings, *scratch, regrets[low:high])
+        play(problems[low:high], *settings, *scratch, regrets[low:high], shares[low:high])
 
     # More slices than threads, as problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)
     bounds = [count * i // slices for i in range(slices + 1)]
     with ThreadPoolExecutor(num_threads) as pool:
         list(pool.map(play_slice, bounds[:-1], bounds[1:]))
-    return regrets
+    return BanditCurves(regrets, shares)
+
+
+def play_bandits(
+    policy: str, probabilities: ArrayLike, rounds: int, **options: Unpack[BanditOptions]
+) -> NDArray[np.float64]:
+    """Play bandits with a selection policy and return its cumulative pseudo-regret.
+
+    Args:
+        policy: a name in `ludoteca.agents.search.policies.POLICIES`.
+        probabilities: success probabilities of N problems with K arms, `[N, K]`.
+        rounds: number of pulls in each run. The first K pull each arm once.
+        options: other arguments of `bandit_curves`.
+
+    Returns:
+        The regret, float64 `[N, len(checkpoints)]`.
+
+    Raises:
+        ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
+    """
+    return bandit_curves(policy, probabilities, rounds, **options).regrets
 
 
 def _parameters(policy: str, values: Mapping[str, float]) -> NDArray[np.float64]:

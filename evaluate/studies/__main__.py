@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from ludoteca.evaluate.cli.commands import Command, run_commands
 
 SUMMARIES = {
+    "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
+    "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
     "hex": "Deep Q-learning in Hex.",
     "othello": "Value networks and AlphaZero in Othello.",
+    "p_game": "Selection policies in random trees of known value (P-games).",
     "solved": "AlphaZero in games that are solved.",
 }
 EXPERIMENTS = {  # the options of each command are the parameters of its `reproduce`

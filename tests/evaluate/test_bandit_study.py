@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from ludoteca.evaluate.studies.bandits.computation import (
     compute_all,
     run_study,
 )
+from ludoteca.evaluate.studies.bandits.cooling import COOLING
 from ludoteca.evaluate.studies.bandits.plan import make_plan
 from ludoteca.evaluate.studies.bandits.report import (
     alpha_rows,
@@ -107,7 +109,11 @@ def test_the_thesis_tables_are_consistent() -> None:
     for k in thesis.ARMS:
         best = grid.index(min(grid, key=lambda alpha: thesis.REGRETS[alpha][k]))
         center = best + {10: -1, 30: 1}.get(k, 0)
-        assert thesis.BY_INTERVALS[k] in between_neighbors(grid, grid[center])
+        second = between_neighbors(grid, grid[center])
+        assert thesis.BY_INTERVALS[k] in second
+        high, low, regrets = thesis.SECOND_GRIDS[k]
+        assert intervals(high, low, 10) == second
+        assert second[regrets.index(min(regrets))] == thesis.BY_INTERVALS[k]
     differences = [abs(thesis.BY_INTERVALS[k] - thesis.BY_ANNEALING[k]) for k in thesis.ARMS]
     assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # as it says itself
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
@@ -133,7 +139,7 @@ def test_annealing_finds_the_minimum() -> None:
 
 def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
     def steps(temperature: float) -> np.ndarray:
-        tried = anneal(cost, steps=60, seed=2, temperature=temperature, beta=1.0)
+        tried = anneal(cost, steps=60, seed=2, temperatures=repeat(temperature))
         return np.array([x for x, _ in tried])
 
     def cost(x: float) -> float:
@@ -147,6 +153,26 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
     assert np.abs(np.diff(cold)).max() > 0.11
     assert cost(cold[-20:].mean()) < 5
     assert cost(hot[-20:].mean()) > 30
+
+
+def test_cooling_schedules_match_the_thesis() -> None:
+    """Section 1.4, with the temperature 100 and beta = 0.9 of section 4.2.1."""
+    first = {name: list(islice(schedule(), 60)) for name, schedule in COOLING.items()}
+    assert first["geometric"][:3] == pytest.approx([100, 90, 81])
+    assert first["logarithmic"][:2] == pytest.approx([100 / math.log(2), 100 / math.log(3)])
+    assert first["linear"][:2] == [100, 97.5]
+    assert first["linear"][40:] == [0] * 20
+    assert first["arithmetic_geometric"][:3] == pytest.approx([100, 90.1, 81.19])
+    for temperatures in first.values():
+        assert np.all(np.diff(temperatures) <= 0)
+
+
+def test_annealing_at_temperature_zero_accepts_no_higher_cost() -> None:
+    tried = anneal(lambda x: 100 * abs(x - 0.5), steps=60, seed=2, temperatures=repeat(0.0))
+    best_so_far = np.minimum.accumulate([cost for _, cost in tried])
+    current = np.array([0.5 - best_so_far / 100, 0.5 + best_so_far / 100])[:, :-1]
+    steps = np.abs(np.array([x for x, _ in tried[1:]]) - current).min(axis=0)
+    assert steps.max() < 0.1001
 
 
 def test_checkpoints_are_spaced() -> None:
@@ -324,6 +350,7 @@ def test_invalid_settings_raise() -> None:
         ({"problems": 25}, "problems must be a multiple of block = 10, got 25"),
         ({"annealing_problems": 30}, "annealing_problems must be an integer from 1 to 20"),
         ({"alphas": 2}, "alphas must be an integer from 3"),
+        ({"cooling": "slow"}, "cooling must be one of 'geometric', 'logarithmic', 'linear'"),
         ({"arms": (1, 2)}, "each number of arms must be at least 2"),
     ):
         with pytest.raises(ValueError, match=message):

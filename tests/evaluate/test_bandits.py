@@ -9,7 +9,7 @@ from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
-from ludoteca.evaluate.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits import bandit_curves, play_bandits, random_problems
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
@@ -34,6 +34,15 @@ def test_ucb1_matches_hand_computation() -> None:
     np.testing.assert_allclose(regret[0], [0, 1, 1, 1, 1, 1, 2, 2])
 
 
+def test_shares_of_the_best_arm_follow_from_the_regret_of_two_arms() -> None:
+    """With two arms the regret is the gap times the pulls of the worse arm."""
+    problems, checkpoints = np.array([[0.75, 0.25], [0.5, 1.0], [0.5, 0.5]]), [1, 2, 7, 500]
+    curves = bandit_curves("ucb1", problems, 500, runs=3, checkpoints=checkpoints)
+    pulls_of_worse = curves.regrets[:2] / 0.5
+    np.testing.assert_allclose(curves.shares[:2], 1 - pulls_of_worse / checkpoints)
+    np.testing.assert_array_equal(curves.shares[2], 1)  # both arms are the best
+
+
 def test_explore_then_commit_matches_hand_computation() -> None:
     regret = play_bandits("etc", [[0.0, 1.0]], 9, params={"m": 3}, checkpoints=range(1, 10))
     np.testing.assert_allclose(regret[0], [1, 1, 2, 2, 3, 3, 3, 3, 3])
@@ -55,10 +64,11 @@ def parameters(policy: str) -> np.ndarray:
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the records of the arms after one run."""
     arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
-    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
+    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64)
     checkpoints, problems = np.zeros(0, np.int64), np.array([problem])
     play, params = make_play(policy, policy in MONOTONE), parameters(policy)
-    play(problems, 0, 0, 1, rounds, checkpoints, params, *scratch)
+    no_results = np.zeros((1, 0)), np.zeros((1, 0))
+    play(problems, 0, 0, 1, rounds, checkpoints, params, *scratch, *no_results)
     return arms
 
 
@@ -91,14 +101,15 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
     checkpoints, params = np.array([10, 80]), view_records(parameters(policy))
     work, arms = np.zeros(1, work_dtype(4)), np.zeros(4, arm_dtype(policy))
-    scores = np.zeros((2, 2))
+    scores, shares = np.zeros((2, 2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
             *(problems, 0, 5, 2, 80, checkpoints, params, view_records(work), view_records(arms)),
-            *(np.zeros((5, 1), np.uint64), scores),
+            *(np.zeros((5, 1), np.uint64), scores, shares),
         )
-    compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=checkpoints.tolist())
-    np.testing.assert_allclose(scores, compiled, rtol=1e-12)
+    compiled = bandit_curves(policy, problems, 80, seed=5, runs=2, checkpoints=checkpoints.tolist())
+    np.testing.assert_allclose(scores, compiled.regrets, rtol=1e-12)
+    np.testing.assert_allclose(shares, compiled.shares, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

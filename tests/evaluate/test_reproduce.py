@@ -13,7 +13,13 @@ from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.ggp import study as ggp
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
+from ludoteca.evaluate.studies.ggp.pairs import differs, first_three, pair_wins
 from ludoteca.evaluate.studies.ggp.report import beyond_chance
+from ludoteca.evaluate.studies.ggp.uaemex2021_pairs import (
+    DIRECTED_PAIRS,
+    FIRST_COMPARISON,
+    PAIR_WINS,
+)
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
     HOLDS,
@@ -76,6 +82,33 @@ def test_the_thesis_agrees_with_itself():
     assert all("after Holm's correction p = 0.0781" in one.evidence for one in tests)
     total = [one.verdict for one in found if "most games in total" in one.claim]
     assert total == [HOLDS, HOLDS]
+
+
+def test_the_thesis_pairs_add_up_to_its_totals():
+    """Tables 4.2 to 4.36 against 4.17 and 4.37; only draws, which are a loss for both, are left."""
+    for simulations, totals in uaemex2021.WINS.items():
+        for g, name in enumerate(uaemex2021.GAMES):
+            wins = dict(zip(DIRECTED_PAIRS, PAIR_WINS[simulations][g].tolist(), strict=True))
+            first = first_three(wins)
+            np.testing.assert_array_equal(first, FIRST_COMPARISON[simulations][g])
+            for a in (3, 4):
+                assert sum(wins[a, b] for b in range(5) if b != a) == totals[g, a]
+            draws = first + [600 - wins[3, a] - wins[4, a] for a in range(3)] - totals[g, :3]
+            draws = [*draws, *(300 - wins[a, b] - wins[b, a] for a, b in ((0, 1), (1, 2), (3, 4)))]
+            assert min(draws) >= 0
+            assert (max(draws) > 0) == (name in ("tictactoe_large", "free_for_all"))
+
+
+def test_pairs_of_a_tournament_are_read_by_direction():
+    shares = np.linspace(0.2, 0.8, 40).reshape(8, 5)
+    results = make_up(ggp.study(fast=True, seed=0)["100"], shares)
+    wins = pair_wins(results)
+    assert wins.shape == (8, 14)
+    assert wins[3, DIRECTED_PAIRS.index((1, 2))] == results.wins()[3, 1, 2]
+    assert wins[5, DIRECTED_PAIRS.index((4, 3))] == results.wins()[5, 4, 3]
+    significant = differs(np.array([60, 60]), 100, np.array([150, 195]), 300)
+    np.testing.assert_array_equal(significant, [False, False])
+    assert differs(np.array([60]), 100, np.array([120]), 300)[0]
 
 
 def test_a_lead_within_chance_decides_nothing():

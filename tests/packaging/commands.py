@@ -15,7 +15,9 @@ INTERNAL_MODULES = {
 }  # fmt: skip
 # Adapters of libraries that no extra installs: `make recipes` runs them.
 OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
-EXPERIMENTS = ("bandits", "geese", "ggp", "hex", "othello", "solved")
+EXPERIMENTS = (
+    "amaf", "bandit_policies", "bandits", "geese", "ggp", "hex", "othello", "p_game", "solved",
+)  # fmt: skip
 # Commands that succeed without extras.
 CORE_COMMANDS = [
     [SCRIPT, "list"],

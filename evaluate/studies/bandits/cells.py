@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits.cooling import COOLING, DEFAULT_COOLING, geometric
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.files import read_json, write_atomically
@@ -36,6 +37,7 @@ class BanditStudy:
     alphas: int = 10  # values of alpha in each grid; the second grid refines the first one's best
     annealing_steps: int = 40  # steps of simulated annealing for each K
     annealing_problems: int = 200  # number of (first) problems that evaluate an alpha in annealing
+    cooling: str = DEFAULT_COOLING  # cooling schedule of simulated annealing, a name in COOLING
     curve_arms: tuple[int, ...] = (2, 10, 100)  # numbers of arms for which policies are compared
     curve_problems: int = 200  # problems of the comparison of policies over the rounds
     curve_rounds: int = 10_000  # pulls in each run of that comparison
@@ -49,6 +51,7 @@ class BanditStudy:
         integer("annealing_steps", self.annealing_steps, 0, 10**6)
         integer("annealing_problems", self.annealing_problems, 1, self.problems)
         integer("seed", self.seed, 0, 2**63 - 1)
+        choice("cooling", self.cooling, tuple(COOLING))
         if not self.arms or min(self.arms + self.curve_arms) < 2:
             raise ValueError(
                 "each number of arms must be at least 2, got "
@@ -94,33 +97,32 @@ def between_neighbors(grid: list[float], best: float) -> list[float]:
 def annealing(
     steps: int,
     seed: int | list[int],
-    temperature: float = 100.0,
-    beta: float = 0.9,
+    temperatures: Iterable[float] | None = None,
     step_size: float = 0.1,
 ) -> Generator[float, float, None]:
     """Minimize a cost over x in [0, 1] by simulated annealing, after algorithm 13 of the thesis.
 
     The generator yields each x to evaluate; the caller sends the cost of x. The first x is sampled
     from [0, 1], each later one within `step_size` of the current one. A lower cost is accepted, a
-    higher one with probability exp(-increase / temperature), and the temperature is multiplied by
-    `beta` after each step. Each x is rounded to 6 decimals, as it is part of a cell's file name.
+    higher one with probability exp(-increase / temperature). Each x is rounded to 6 decimals, as it
+    is part of a cell's file name.
 
     Args:
         steps: number of steps after the first x.
         seed: seed of the samples.
-        temperature: temperature of the first step.
-        beta: factor of the temperature after each step.
+        temperatures: temperature of each step, not negative; by default `cooling.geometric()`.
         step_size: maximum distance of the next x from the current one.
     """
     rng = np.random.default_rng(seed)
     x = round(rng.random(), 6)
     current = x, (yield x)
-    for _ in range(steps):
+    for _, temperature in zip(range(steps), temperatures or geometric(), strict=False):
         x = round(min(max(current[0] + rng.uniform(-step_size, step_size), 0.0), 1.0), 6)
         cost = yield x
-        if rng.random() < math.exp(-max(cost - current[1], 0.0) / temperature):
+        increase = max(cost - current[1], 0.0)
+        accepted = math.exp(-increase / temperature) if temperature > 0 else float(increase == 0)
+        if rng.random() < accepted:
             current = x, cost
-        temperature *= beta
 
 
 def log_spaced(rounds: int) -> list[int]:
@@ -222,7 +224,8 @@ def annealing_chain(cells: Cells, arms: int) -> Chain:
         `(alpha, mean regret)` of each step, in order.
     """
     study, steps = cells.study, list[tuple[float, float]]()
-    search = annealing(study.annealing_steps, [study.seed, arms])
+    temperatures = COOLING[study.cooling]()
+    search = annealing(study.annealing_steps, [study.seed, arms], temperatures)
     alpha = next(search)
     with suppress(StopIteration):
         while True:

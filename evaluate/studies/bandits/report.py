@@ -64,9 +64,27 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
         "grid": grid,
         "ours": {k: {a: ours[k, a] for a in grid} for k in study["arms"]},
         "theirs": {k: {a: thesis.REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
+        "second": {k: second_grid(k, ours) for k in study["arms"] if k in thesis.SECOND_GRIDS},
         "curves": {(row["policy"], row["arms"]): row for row in last},
     }
     return render("bandits/report.md.j2", names)
+
+
+def second_grid(
+    arms: int, ours: Mapping[tuple[int, float], float]
+) -> list[tuple[float, float | None, float]]:
+    """Return alpha, our regret or None, and the thesis' regret on its second grid.
+
+    Args:
+        arms: number of arms.
+        ours: our mean regret by number of arms and alpha.
+    """
+    high, low, regrets = thesis.SECOND_GRIDS[arms]
+    alphas = intervals(high, low, len(regrets))
+    return [
+        (alpha, ours.get((arms, alpha)), regret)
+        for alpha, regret in zip(alphas, regrets, strict=True)
+    ]
 
 
 def alpha_rows(findings: Findings) -> Rows:

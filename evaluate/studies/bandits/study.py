@@ -13,6 +13,7 @@ from ludoteca.evaluate.studies.bandits.computation import (
     Shard,
     run_study,
 )
+from ludoteca.evaluate.studies.bandits.cooling import DEFAULT_COOLING
 from ludoteca.evaluate.studies.bandits.plan import make_plan
 from ludoteca.evaluate.studies.bandits.report import write_report
 from ludoteca.executor import LOCAL, make_executor
@@ -31,6 +32,7 @@ def reproduce(
     processes: int | None = None,
     plan: bool = False,
     price: float = 0.04,
+    cooling: str = DEFAULT_COOLING,
 ) -> None:
     """Find the best constant of UCB1 for each number of arms, as in the thesis.
 
@@ -58,10 +60,15 @@ def reproduce(
         processes: number of processes, each with one thread.
         plan: only measure a sample, and print how long everything takes with 1 to 1,000 processes.
         price: price of a core hour in dollars, for the plan.
+        cooling: cooling schedule of simulated annealing: geometric (the thesis), logarithmic,
+            linear or arithmetic_geometric. Others than the default have a folder of their own.
     """
     study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
     default_out = Path("docs/results") / name
-    study = replace(study, seed=seed)
+    study = replace(study, seed=seed, cooling=cooling)
+    if cooling != DEFAULT_COOLING:
+        name = f"{name}_{cooling}"
+        default_out = runs / name / "report"
     if problems is not None:
         name = f"{name}_{problems}"
         default_out = runs / name / "report"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions
+from ludoteca.evaluate.studies.ggp.pairs import pair_names
 from ludoteca.evaluate.tournament.analysis import analyze
 from ludoteca.evaluate.tournament.results import Results
 
@@ -55,7 +56,7 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
             s: np.corrcoef(table.ravel(), thesis.WINS[s].ravel())[0, 1] for s, table in wins.items()
         },
         "tests": lambda analysis: {pair.pair: pair.test for pair in analysis.differences},
-    }
+    } | pair_names(results)
     return content, names
 
 

@@ -1,0 +1,1 @@
+"""Study of RAVE and GRAVE: exploration constant and equivalence parameter in eight games."""

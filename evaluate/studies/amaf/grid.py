@@ -1,0 +1,82 @@
+"""Grid of exploration constants and biases of RAVE and GRAVE in one game.
+
+The command is `python -m ludoteca.evaluate.studies.amaf.grid`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.files import write_atomically
+from ludoteca.provenance import package_versions, run_info
+
+RIVAL = "policy=ucb_alpha2"
+AMAF = ("none", "rave", "grave")
+
+
+def agent_spec(amaf: str, constant: float, bias: float | None, simulations: int) -> str:
+    """Return the spec string of UCB1 with a constant and, unless `amaf` is "none", a bias."""
+    spec = f"mcts:policy=ucb1,policy.alpha={constant:g},simulations={simulations}"
+    return spec if amaf == "none" else f"{spec},amaf={amaf},amaf.weight={bias:g}"
+
+
+def play_grid(
+    out: Path,
+    game: str,
+    amaf: tuple[str, ...] = AMAF,
+    constants: tuple[float, ...] = (0.0,),
+    biases: tuple[float, ...] = (0.1,),
+    simulations: int = 100,
+    games: int = 200,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Play matches of UCB1 with RAVE or GRAVE against UCB-alpha2, and write their results.
+
+    Both agents have the same number of simulations per move and play the most visited move.
+
+    Args:
+        out: the JSON file to write.
+        game: spec string of the game.
+        amaf: statistics of all moves as first: none, rave or grave.
+        constants: exploration constants, `policy.alpha` of UCB1.
+        biases: biases of the schedule of RAVE and GRAVE, `amaf.weight`.
+        simulations: number of simulations per move of both agents.
+        games: number of games of each match; the agents alternate in moving first.
+        seed: seed of each match.
+    """
+    integer("games", games, 1, 10**9)
+    integer("simulations", simulations, 1, 10**9)
+    for name in amaf:
+        choice("amaf", name, AMAF)
+    rules, cells = make_game(game), list[dict[str, Any]]()
+    rival = f"mcts:{RIVAL},simulations={simulations}"
+    for name in amaf:
+        for constant in constants:
+            for bias in (None,) if name == "none" else biases:
+                spec = agent_spec(name, constant, bias, simulations)
+                result = play_match(rules, (spec, rival), games, seed=seed)
+                record = result.totals[0]
+                cells.append(
+                    {
+                        "amaf": name,
+                        "constant": constant,
+                        "bias": bias,
+                        "wins": record.wins,
+                        "draws": record.draws,
+                        "games": record.games,
+                        "seconds": result.seconds,
+                    }
+                )
+    content = {"game": game, "cells": cells, "seconds": sum(cell["seconds"] for cell in cells)}
+    content |= {"about": run_info(), "versions": package_versions()}
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
+    return content
+
+
+if __name__ == "__main__":
+    tyro.cli(play_grid)
