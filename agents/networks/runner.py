@@ -11,11 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
-from ludoteca.agents.networks.compiled_network import (
-    CompiledNetwork,
-    can_compile,
-    can_compile_int16,
-)
 from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.vectors import LANES
@@ -107,8 +102,9 @@ class Runner:
 
     def _run(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs of one batch."""
-        if isinstance(self._running, CompiledNetwork):
-            return self._running(planes)
+        if self.backend == "compiled":
+            compiled_outputs: NDArray[np.float32] = self._running(planes)
+            return compiled_outputs
         with torch.inference_mode():
             outputs: Tensor = self._running(
                 to_tensor(planes, self._scale, self._device, self._type)
@@ -129,17 +125,19 @@ class Runner:
         Raises:
             ValueError: if it is `"int16"`, and the network cannot be compiled with it.
         """
-        compiles = (
-            backend != "torch" and self._device.type == "cpu" and can_compile_int16(self._original)
-        )
+        compiles = False
+        if backend != "torch" and self._device.type == "cpu":
+            compiles = _compiled_network().can_compile_int16(self._original)
         if precision == "int16" and not compiles:
             raise ValueError(
                 "precision='int16' needs backend='compiled' or 'auto', a CPU with AVX2 or AVX-512, "
                 f"and a policy-value network with a multiple of {2 * LANES} filters"
             )
-        if precision == "auto":
-            return "int16" if compiles else faster_precision(str(self._device))
-        return precision
+        if precision != "auto":
+            return precision
+        if compiles:
+            return "int16"
+        return "float32" if backend == "compiled" else faster_precision(str(self._device))
 
     def _find_backend(self, backend: Backend) -> Backend:
         """Return `"compiled"` if the network can be compiled, `"torch"` if not.
@@ -148,7 +146,7 @@ class Runner:
             ValueError: if it cannot be compiled, and `backend` is `"compiled"`.
         """
         on_cpu = self._device.type == "cpu" and self._type == torch.float32
-        if on_cpu and can_compile(self._original):
+        if on_cpu and _compiled_network().can_compile(self._original):
             return "compiled"
         if backend == "compiled":
             raise ValueError(
@@ -157,11 +155,12 @@ class Runner:
             )
         return "torch"
 
-    def _convert(self) -> nn.Module | CompiledNetwork:
+    def _convert(self) -> Any:
         """Return the network in the form that is run: for the backend and the precision."""
         module: Any = self._original
         if self.backend == "compiled":
-            return CompiledNetwork(module, self._scale, self.precision == "int16")
+            int16 = self.precision == "int16"
+            return _compiled_network().CompiledNetwork(module, self._scale, int16)
         if self._type != torch.float32:
             module = copy.deepcopy(module).to(self._type)
         module = module.to(memory_format=torch.channels_last)
@@ -169,7 +168,14 @@ class Runner:
             for submodule in module.modules():
                 if isinstance(submodule, Trunk):
                     submodule.fused = fused.is_available(self._type)
-        return module  # type: ignore[no-any-return]
+        return module
+
+
+def _compiled_network() -> Any:
+    """Import the module of compiled networks, which most trainings do not need."""
+    from ludoteca.agents.networks import compiled_network
+
+    return compiled_network
 
 
 @cache
