@@ -156,7 +156,7 @@ def is_enclosed(s: Any, goose: int) -> bool:
 def prefix(replay: Replay, steps: int) -> Replay:
     """Return the first steps of a game."""
     actions: Sequence[Any] = replay.actions[:steps]
-    return Replay(replay.game, replay.seed, actions, None, replay.players)  # type: ignore[arg-type]
+    return Replay(replay.game, replay.seed, actions, None, replay.players)
 
 
 def segment(s: Any, goose: int, k: int) -> int:
