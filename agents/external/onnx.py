@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.onnx_signature import find_signature
-from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.external.onnx_signature import VIEWS, find_encoder, find_signature
 from ludoteca.agents.predictor import Observer
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
@@ -54,9 +53,11 @@ class ONNXAgent(Agent):
             deterministic: whether the best action is played; otherwise one is sampled from the
                 softmax of the scores, with the random streams of the match.
             view: planes of the input: `environment`: the observations of environments; `network`:
-                those of this package's networks; `auto`: by the metadata of the file, else the
-                first of the two whose shape fits.
-            channels_last: whether planes come last; None: inferred from the shape.
+                those of this package's networks for sequential games; `hand_crafted`: the
+                hand-crafted features of Hungry Geese; `auto`: by the metadata of the file, else the
+                first of these whose shape fits.
+            channels_last: whether planes come last; None: by the metadata of the file, else
+                inferred from the shape.
             threads: number of threads of ONNX Runtime.
 
         Raises:
@@ -64,17 +65,14 @@ class ONNXAgent(Agent):
             ValueError: if it contains no model, or one that does not fit the game.
         """
         super().__init__(game)
-        choice("view", view, ("auto", "environment", "network"))
+        choice("view", view, ("auto", *VIEWS))
         self._path, self._deterministic = Path(path), bool(deterministic)
         self._threads, self._view_options = threads, (view, channels_last)
         self._session = _load(self._path, threads)
         self.metadata = read_about(self._session, self._path)
         self._check_trained_for()
         self.signature = find_signature(self._session, game, self._path, *self._resolve_view())
-        if self.signature.view == "network":
-            self.encoder: Encoder | None = Encoder(game)
-        else:
-            self.encoder = None
+        self.encoder = find_encoder(game, self.signature.view)
         self._observer = Observer(game, "int8")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -142,10 +140,12 @@ class ONNXAgent(Agent):
         return scores.astype(np.float64), masks
 
     def _resolve_view(self) -> tuple[str, bool | None]:
-        """Return the options `view`, by the metadata if it is `"auto"`, and `channels_last`."""
+        """Return the options `view` and `channels_last`, by the metadata if they are not given."""
         view, channels_last = self._view_options
-        if view == "auto" and self.metadata.get("view") in ("environment", "network"):
+        if view == "auto" and self.metadata.get("view") in VIEWS:
             view = self.metadata["view"]
+        if channels_last is None and isinstance(self.metadata.get("channels_last"), bool):
+            channels_last = self.metadata["channels_last"]
         return view, channels_last
 
     def _check_trained_for(self) -> None:

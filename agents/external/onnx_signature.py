@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.game import Game
 
 # NumPy types by ONNX Runtime's names.
@@ -22,6 +24,7 @@ TYPES = {
 }
 # Names of outputs that are taken for the scores if several outputs have their shape.
 SCORE_NAMES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
+VIEWS = ("environment", "network", "hand_crafted")  # values of `Signature.view`
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Signature:
         scores: name of the output with one score per action.
         shape: shape of the planes of one position, as the model expects it.
         view: `"environment"`: the planes of environments; `"network"`: those of
-            `ludoteca.agents.networks.encoder.Encoder`.
+            `ludoteca.agents.networks.encoder.Encoder`; `"hand_crafted"`: those of
+            `ludoteca.agents.networks.seats.SeatEncoder` with that view.
         channels_last: whether planes are `(rows, columns, planes)`.
         dtype: type of the planes.
         mask_dtype: type of the masks.
@@ -90,7 +94,7 @@ def find_signature(
     if input_format is None:
         raise ValueError(
             f"{description}; the planes of {game.spec} are {list(game.observation_shape)}, or that "
-            f"with the planes last or flat{_network_shape(game)}"
+            f"with the planes last or flat{_other_shapes(game)}"
         )
     scores = [tensor for tensor in outputs if _fits(tensor.shape, (actions,))]
     named = [tensor for tensor in scores if tensor.name.lower() in SCORE_NAMES]
@@ -130,18 +134,30 @@ def _find_view(
     return None
 
 
+def find_encoder(game: Game, view: str) -> Encoder | SeatEncoder | None:
+    """Return the encoder of a view of `VIEWS`; None for the observations of environments."""
+    if view == "environment":
+        return None
+    return Encoder(game) if view == "network" else SeatEncoder(game, "hand_crafted")
+
+
 def _views(game: Game) -> dict[str, tuple[int, int, int]]:
     """Return the shapes of the planes by view."""
     views = {"environment": game.observation_shape}
     if not game.simultaneous and game.num_players == 2:
         views["network"] = Encoder(game).shape
+    elif game.simultaneous and find_knowledge(game).features:
+        views["hand_crafted"] = SeatEncoder(game, "hand_crafted").shape
     return views
 
 
-def _network_shape(game: Game) -> str:
-    """Return the part of an error message about the view `network`, if the game has it."""
-    shape = _views(game).get("network")
-    return f", or for view=network {list(shape)}" if shape else ""
+def _other_shapes(game: Game) -> str:
+    """Return the shapes of the views other than `environment`, for error messages."""
+    return "".join(
+        f", or for view={view} {list(shape)}"
+        for view, shape in _views(game).items()
+        if view != "environment"
+    )
 
 
 def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:

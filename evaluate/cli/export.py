@@ -12,6 +12,7 @@ def export(
     out: Annotated[Path, arg(metavar="FILE")],
     precision: Literal["float16", "float32"] = "float32",
     game: str | None = None,
+    channels_last: bool = False,
 ) -> None:
     """Export an agent as a file for other programs: a Kaggle submission, an ONNX or a Keras file.
 
@@ -24,14 +25,17 @@ def export(
         precision: number format of the weights in a submission.
         game: game of a file of ONNX or Keras, such as hex:board_size=7; by default the game that
             the network was trained for.
+        channels_last: input of an ONNX file with the planes last, as in Keras.
     """
+    if format != "onnx" and channels_last:
+        raise ValueError("--channels-last is for ONNX files; Keras files always have it")
     if format != "geese" and precision != "float32":
         kind = "an ONNX" if format == "onnx" else "a Keras"
         raise ValueError(f"{kind} file holds float32, not {precision}")
     if format == "onnx":
         from ludoteca.agents.networks.onnx_export import export_onnx
 
-        size = export_onnx(agent, out, game).stat().st_size
+        size = export_onnx(agent, out, game, channels_last).stat().st_size
     elif format == "keras":
         from ludoteca.agents.networks.keras_file import export_keras
 

@@ -164,7 +164,8 @@ def strength(total: Mapping[str, int]) -> str:
 
 def precisions(records: Records) -> str:
     """Return the numeric precisions of the networks in some records of training runs, as text."""
-    return ", ".join(sorted({record["training"]["precision"] for record in records.values()}))
+    trained = [record["training"] for record in records.values() if "training" in record]
+    return ", ".join(sorted({training["precision"] for training in trained}))
 
 
 def minutes(records: Records) -> tuple[float, float]:

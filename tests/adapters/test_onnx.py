@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxruntime")
+onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from onnx import TensorProto, helper  # noqa: E402
 
 from ludoteca.__main__ import main  # noqa: E402
 from ludoteca.agents import Agent  # noqa: E402
-from ludoteca.agents.networks.onnx_export import export_onnx  # noqa: E402
+from ludoteca.agents.networks.export_source import find_export_source  # noqa: E402
+from ludoteca.agents.networks.onnx_export import LOADERS, export_onnx  # noqa: E402
 from ludoteca.agents.registry import make_agent  # noqa: E402
 from ludoteca.envs.records import batch_of_one  # noqa: E402
 from ludoteca.envs.registry import make_game  # noqa: E402
@@ -45,6 +46,7 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
         "format": "ludoteca-onnx",
         "game": rules.spec,
         "view": "network",
+        "channels_last": False,
         "agent": agent,
     }
     for seed in (0, 1):
@@ -63,6 +65,60 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
     states = batch_of_one(rules)
     asked = (states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), np.zeros(1, np.int64))
     assert copied.act(*asked) == exported.act(*asked)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("agent", "view", "channels_last"),
+    [
+        ("cnn:geese", "environment", False),  # the 17 planes of the competition
+        ("cnn:geese", "environment", True),
+        ("ac:geese", "hand_crafted", True),
+        ("dqn:hex5", "network", True),
+    ],
+)
+def test_outputs_are_those_of_pytorch(agent, view, channels_last, tmp_path):
+    name, weights, rules = find_export_source(agent, LOADERS, "ONNX", None)
+    network, _ = LOADERS[name](rules, weights)
+    file = tmp_path / "network.onnx"
+    command = ["export", "onnx", "--agent", agent, "--out", str(file)]
+    assert main([*command, *["--channels-last"] * channels_last]) == 0
+    ours, exported = make_agent(agent, rules), make_agent(f"onnx:{file}", rules)
+    planes, masks, states, seats = positions(rules, ours.encoder)
+    session = onnxruntime.InferenceSession(file)
+    (tensor,) = session.get_inputs()
+    count, *board = ours.encoder.shape
+    assert tensor.shape[1:] == ([*board, count] if channels_last else [count, *board])
+    assert (exported.signature.view, exported.signature.channels_last) == (view, channels_last)
+    observed = np.moveaxis(planes, 1, -1) if channels_last else planes
+    scores, *values = session.run(None, {tensor.name: observed.astype(np.float32)})
+    with torch.no_grad():
+        inputs = torch.from_numpy(planes * np.float32(ours.encoder.scale))
+        expected = network.eval()(inputs).numpy()
+    np.testing.assert_allclose(scores, expected[:, : rules.num_actions], rtol=1e-4, atol=1e-4)
+    assert len(values) == (agent == "ac:geese")
+    for value in values:
+        np.testing.assert_allclose(value, expected[:, rules.num_actions], rtol=1e-4, atol=1e-4)
+    chosen = exported.act(
+        states, seats, np.zeros((len(seats), 1), np.uint64), np.arange(len(seats))
+    )
+    best = np.where(masks == 1, expected[:, : rules.num_actions], -np.inf).argmax(1)
+    assert np.array_equal(chosen, ours.encoder.translate(best, seats))
+
+
+def positions(rules, encoder):
+    """Return planes, masks, positions and players of two random games."""
+    match = play_match(rules, ["random", "random"], 2, seed=3, num_replays=2)
+    states, seats = [], []
+    for replay in match.replays:
+        for s in list(replay.positions())[:-1]:
+            players = range(rules.num_players) if rules.simultaneous else [rules.player(s)]
+            for seat in players:
+                if not rules.simultaneous or rules.is_active(s, seat):
+                    states.append(s)
+                    seats.append(seat)
+    batch = np.concatenate([np.atleast_1d(s) for s in states])
+    return *encoder.encode(batch, np.array(seats)), batch, np.array(seats)
 
 
 class HighestLogit(Agent):
@@ -207,6 +263,7 @@ def test_the_command(tmp_path, capsys):
         (["--agent", "dqn:hex5", "--out", "a.onnx", "--game", "connect4"], "plays hex, not connec"),
         (["--agent", "dqn:nothing", "--out", "a.onnx"], "there is no network 'nothing'"),
         (["--agent", "dqn:hex5", "--out", "a.onnx", "--precision", "float16"], "holds float32"),
+        (["--agent", "uctnet:x", "--out", "a.onnx"], "one of dqn, az, ac, cnn"),
     ):
         assert main(["export", "onnx", *words]) == 2
         assert problem in capsys.readouterr().err

@@ -51,7 +51,8 @@ def is_runnable(command: str, folder: Path) -> bool:
     """Return whether a command is run: its files exist, and NOT_RUN has no reason against it."""
     if "--executor ray" in command:
         return False  # the tests of Ray do
-    if "export onnx" in command and importlib.util.find_spec("onnx") is None:
+    uses_onnx = "export onnx" in command or "onnx:" in command
+    if uses_onnx and importlib.util.find_spec("onnx") is None:
         return False  # it needs the extra `onnx`; the tests of ONNX do
     made = [word for word in command.split() if word.startswith("runs/") and "=" not in word]
     if command.startswith("ludoteca replay ") and "--watch" not in command:

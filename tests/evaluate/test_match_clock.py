@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from tournaments import SMALL_TOURNAMENT
 
+from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate import match_runner
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_text
@@ -135,6 +136,69 @@ def test_only_the_late_seat_of_a_simultaneous_game_forfeits(now):
     agents = [SlowAgent(game, now, [0.5, 1.5] + [0.5] * 500), SlowAgent(game, now, [0.1])]
     result = play_match(game, agents, 1, seed=1, time_control=control)
     assert [(f.agent, f.seat, f.ply, f.kind) for f in result.forfeits] == [(0, 2, 0, "timeout")]
+
+
+class DelayedAgent(Agent):
+    """Agent whose moves take `seconds` of the mocked time, and are those of another agent."""
+
+    def __init__(self, spec, game, now, seconds):
+        super().__init__(game)
+        self.agent, self.now, self.seconds = make_agent(spec, game), now, seconds
+
+    def reset(self, env_indices):
+        self.agent.reset(env_indices)
+
+    def act(self, states, seats, rngs, env_indices):
+        self.now[0] += self.seconds * len(states)
+        return self.agent.act(states, seats, rngs, env_indices)
+
+
+KAGGLE = TimeControl.parse("1", bank_seconds=60)  # the clock of Kaggle's Hungry Geese
+
+
+@pytest.mark.parametrize(
+    "spec", ["random_safe", "greedy", "deterministic", "flat:simulations=2,playout_depth=2"]
+)
+def test_bank_of_kaggle_lasts_as_long_for_every_agent(now, spec):
+    """Of 26 s, 25 are above the limit: the bank of 60 s suffices for two such moves."""
+    game = make_game("hungry_geese")
+    agents = [DelayedAgent(spec, game, now, 26.0), *[RandomAgent(game) for _ in range(3)]]
+    result = play_match(game, agents, 4, seed=1, time_control=KAGGLE)
+    late = [(f.game, f.seat) for f in result.forfeits]
+    assert late == [(0, 0), (1, 3), (2, 2), (3, 1)]  # each game has a full bank, in every seat
+    assert {(f.agent, f.ply, f.kind) for f in result.forfeits} == {(0, 2, "timeout")}
+    assert all("26 s for a move, 11 s allowed" in f.message for f in result.forfeits)
+    assert (result.times[0].moves, result.times[0].out_of_time) == (12, 4)
+
+
+def test_seats_of_one_agent_have_banks_of_their_own(now):
+    """Two seats of the same agent are each 0.5 s late for 4 moves: together 4 s, alone 2 s."""
+    game = make_game("hungry_geese")
+    slow = DelayedAgent("random_safe", game, now, 1.5)
+    control = TimeControl(1, bank_seconds=2)
+    result = play_match(game, [slow, RandomAgent(game)], 1, seed=1, time_control=control)
+    assert [(f.seat, f.ply) for f in result.forfeits] == [(0, 4), (2, 4)]
+
+
+@pytest.mark.parametrize("name", sorted(GAMES.keys() - {"GDL-v0"}))
+def test_bank_in_every_game(now, name):
+    """Of moves of 1.5 s, a bank of 1.2 s allows two."""
+    game = make_game(name)
+    agents = [
+        DelayedAgent("random", game, now, 1.5),
+        *[RandomAgent(game) for _ in range(game.num_players - 1)],
+    ]
+    penalty = "random" if not game.simultaneous and game.num_players > 2 else "forfeit"
+    control = TimeControl(1, bank_seconds=1.2, out_of_time=penalty)
+    result = play_match(game, agents, 1, seed=3, time_control=control)
+    times = result.times[0]
+    if penalty == "random":
+        assert (result.forfeits, times.out_of_time) == ((), times.moves - 2)
+    else:
+        (forfeit,) = result.forfeits
+        assert (forfeit.agent, forfeit.kind) == (0, "timeout")
+        assert (times.moves, times.out_of_time) == (3, 1)
+        assert forfeit.message == "took 1.5 s for a move, 1.2 s allowed"
 
 
 def test_clock_does_not_change_games_of_agents_in_time():

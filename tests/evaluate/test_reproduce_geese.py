@@ -39,6 +39,7 @@ from ludoteca.evaluate.studies.geese.study import (
     BANDS,
     SECONDS,
     beyond_tasks,
+    figure_tasks,
     make_study,
     real_tasks,
     thesis_tasks,
@@ -57,7 +58,7 @@ NETWORKS = {name: task for name, task in EVERY.items() if task.kind == "network"
 
 
 def write(records, out):
-    write_report(STUDY, records, out, out / "no runs")
+    write_report(replace(STUDY, draw=None), records, out, out / "no runs")
 
 
 # Two games of four geese. In the first, seats 1 and 2 live, equally long; in the second all die.
@@ -264,6 +265,7 @@ def test_tasks_come_after_those_they_require():
     assert make_study().skipped_tasks == {*PLANNED["real"], "ours-real"}
     assert STUDY.skipped_tasks == set()
     fast = thesis_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
+    fast |= figure_tasks(True)
     assert list(fast) == list(EVERY)
 
 
@@ -322,6 +324,8 @@ def example_artifact(task):
             "about": ABOUT,
             "agents": [{"agent": spec, **answers} for spec in task.options["agents"]],
         }
+    if task.kind == "examples":
+        return {"about": ABOUT, "games": 40, "agents": task.options["agents"], "examples": []}
     best = {"simulated": "net-125", "real": "net-real-2"}
     keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.placeholders}
     four = len(task.options["agents"]) == 4
@@ -410,6 +414,10 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert f"| `default` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
     assert "| 0 | 0 | 0 | 50 |\n| 500 | 25 | 500 | 75 |\n|  |  | 900 | 88 |" in text
     assert "Missing parts" not in text
+    # The first of four networks wins 600 of 1,000 games, the last 400; the others none.
+    assert "drawn with replacement" in text
+    assert "| network of group 2: thesis-deterministic, ... | 0 to 0 | 100 to 100 | 0.0 |" in text
+    assert "The first such positions in 40 games of 4 agents: `flat:simulations=1000" in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
         "about", "versions", *PLANNED,
     }  # fmt: skip

@@ -11,6 +11,7 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.hex import tanaka2018
+from ludoteca.evaluate.studies.hex.actor_critic import DQN, SEEDS, duel_name, run_name
 from ludoteca.evaluate.studies.hex.evaluation import TARGETS, result_text, target_verdict
 from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.interpreted
 STUDY = make_study()
 PARTS = STUDY.parts
 PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
+AC_TASKS = PARTS["actor-critic"]
 
 
 def record_of(folder: Path) -> dict:
@@ -146,6 +148,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "beyond": {name: record_of(fake_runs / name) for name in OUR_TASKS},
+        "actor-critic": {},
     }
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
@@ -174,7 +177,8 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
 def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, tmp_path):
     out = tmp_path / "report"
     some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
-    records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}, "beyond": {}}
+    records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}}
+    records |= {"beyond": {}, "actor-critic": {}}
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     assert "## Ablation" in text
@@ -182,8 +186,9 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     assert "for 44 of 52 runs" in text
     assert valid_records(out, PARTS) == records
     longer = {name: replace(run, options={"games": 10**9}) for name, run in PAPER_TASKS.items()}
-    assert valid_records(out, {**PARTS, "tanaka2018": longer}) == {"tanaka2018": {}, "beyond": {}}
-    assert valid_records(tmp_path / "none", PARTS) == {"tanaka2018": {}, "beyond": {}}
+    empty = {name: {} for name in PARTS}
+    assert valid_records(out, {**PARTS, "tanaka2018": longer}) == empty
+    assert valid_records(tmp_path / "none", PARTS) == empty
     records["tanaka2018"][some[0]] = record_of(fake_runs / some[0])
     write_report(STUDY, records, out, fake_runs)
     assert "(table 4.1)" in (out / "report.md").read_text()
@@ -194,6 +199,7 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "beyond": {},
+        "actor-critic": {},
     }
     write_report(STUDY, records, out, fake_runs)
     empty = tmp_path / "empty"
@@ -229,6 +235,43 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
     s = game.new()
     game.step(s, 5)
     assert render(game, s, "svg", values=agent.values(s)).count("0.") >= 15
+
+
+def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
+    wins = {0: 990, 1: 975, 2: 995}  # against every opponent, of 1,000 games in each seat
+    records = {}
+    for seed, count in wins.items():
+        name = run_name(seed)
+        options = dict(AC_TASKS[name].settings)
+        write_fake_run(tmp_path, name, options, options["games"], [0.5], "first", count)
+        records[name] = record_of(tmp_path / name)
+        seats = [{"wins": won, "draws": 0, "losses": 500 - won, "games": 500} for won in (400, 75)]
+        total = {"wins": 475, "draws": 0, "losses": 525, "games": 1_000}
+        about = records[name]["about"]
+        match = {"games": 1_000, "agents": [{"total": total, "seats": seats}], "about": about}
+        records[duel_name(seed)] = {"settings": {}, **match}
+    write_report(
+        STUDY, {"tanaka2018": {}, "beyond": {}, "actor-critic": records}, tmp_path / "out", tmp_path
+    )
+    assert valid_records(tmp_path / "out")["actor-critic"] == records
+    text = (tmp_path / "out" / "report.md").read_text()
+    low, high = (f"{100 * x:.1f}" for x in wilson(975, 1000))
+    assert f"| 1 | 100 | 0.6 | mixed:epsilon=0.2 | 97.5 ({low} to {high}) | 97.5" in text
+    assert "against Mixed: 97.5 to 99.5 % as first player" in text
+    low, high = (f"{100 * x:.1f}" for x in wilson(75, 500))
+    assert f"| 15.0 ({low} to {high}) | 47.5 (" in text
+    assert "no significant difference" in text
+
+
+def test_actor_critic_runs_differ_in_their_seeds_only():
+    configs = [
+        parse("ppo", AC_TASKS[run_name(seed)].arguments(Path("there"))[3:]) for seed in SEEDS
+    ]
+    assert len({config.seed for config in configs}) == len(SEEDS) >= 3
+    assert len({replace(config, seed=0, run_dir=Path("x")) for config in configs}) == 1
+    assert set(configs[0].eval_opponents) == {"random", "mixed:epsilon=0.2", "heuristic"}
+    assert AC_TASKS[duel_name(1)].options["agents"] == (f"ac:{{folder}}/{run_name(1)}", DQN)
+    assert AC_TASKS[duel_name(1)].requires == (run_name(1),)
 
 
 def test_target_verdicts_follow_from_the_intervals():

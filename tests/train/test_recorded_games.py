@@ -1,5 +1,6 @@
 """Tests of recorded sequential games: generation, replay, tables of Othello, files, commands."""
 
+import re
 import zipfile
 from dataclasses import replace
 
@@ -282,6 +283,34 @@ def test_commands_generate_convert_and_verify(tmp_path, capsys):
     save_dataset(tmp_path / "c.npz", replace(games, returns=games.returns + 1))
     with pytest.raises(ValueError, match="the returns differ"):
         main(VerificationConfig((tmp_path / "c.npz",)))
+
+
+def test_printed_games_agree_with_the_table(tmp_path, capsys, monkeypatch):
+    """The last line of a game in the table is its final position, with the label."""
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 4)  # several tasks
+    config = replace(SMALL, games=10, out=tmp_path / "a.csv", num_workers=1)
+    main(replace(config, agents=("greedy", "random"), print_games=True))
+    printed = re.findall(r"(?<=^game ).*?^label \S+$", capsys.readouterr().out, re.M | re.S)
+    rows = [line.split(",") for line in (tmp_path / "a.csv").read_text().splitlines()]
+    starts = [k for k, row in enumerate(rows) if row[:16] == SHORT[0].split(",")]
+    assert len(printed) == len(starts) == 10
+    for k, (text, start, end) in enumerate(
+        zip(printed, starts, [*starts[1:], len(rows)], strict=True)
+    ):
+        first, black, white, _, *lines = text.strip().splitlines()
+        assert first == f"{k + 1}: {end - start - 1} plies, {end - start} positions"
+        assert [black, white] == [
+            f"{name}: {agent}"
+            for name, agent in zip(
+                ("black", "white"), ("greedy", "random")[:: 1 - k % 2 * 2], strict=True
+            )
+        ]
+        codes = {".": "0", "O": "1", "X": "2"}
+        cells = [codes[letter] for line in lines[:4] for letter in line.split()[1:]]
+        *expected, label = rows[end - 1]
+        assert cells == expected
+        assert f"black {cells.count('2')}, white {cells.count('1')}" in lines[4]
+        assert lines[5] == f"label {label}"
 
 
 def test_file_with_member_that_is_not_an_array_raises(tmp_path):

@@ -43,7 +43,7 @@ def main(command: GenerationConfig | ConversionConfig | VerificationConfig) -> N
         for path in command.files:
             _print_summary(path, load_dataset(path))
     elif isinstance(command, GenerationConfig):
-        _print_summary(command.out, generate(command, progress=True))
+        _print_summary(command.out, generate(command, progress=not command.print_games))
     else:
         dataset, report = convert(command, progress=True)
         _print_summary(command.out, dataset, report.agents)

@@ -17,6 +17,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import progress_bar
 from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.game_text import game_texts
 from ludoteca.train.data.storage import find_format, save_dataset
 from ludoteca.worker import add_worker_location_to_errors
 
@@ -46,6 +47,8 @@ class GenerationConfig:
     game is labeled with the return of the lowest player index that one of these agents plays."""
     games: int = 10_000
     """Number of games."""
+    print_games: bool = False
+    """Print the agents, the final position, the result and the label of each game."""
     seed: int = 0
     """Seed of the games."""
     num_workers: int = 0
@@ -69,6 +72,8 @@ class GenerationConfig:
 
 def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
     """Play games, and write them to `config.out`.
+
+    With `config.print_games`, a text for each game is printed as soon as its task is finished.
 
     Args:
         config: the settings.
@@ -94,8 +99,11 @@ def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
         progress_bar(config.games, progress) as advance,
         make_executor(config.executor, config.num_workers or None, len(starts)) as executor,
     ):
-        for dataset in executor.run(tasks):
+        for first, dataset in zip(starts, executor.run(tasks), strict=True):
             datasets.append(dataset)
+            if config.print_games:
+                for text in game_texts(dataset, first):
+                    print(text, flush=True)
             advance(len(dataset))
     return concatenate(datasets)
 

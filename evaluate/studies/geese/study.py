@@ -3,11 +3,20 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.networks.weights import fingerprint, shipped_weights
-from ludoteca.evaluate.studies.geese import conclusions, names, outcomes, statistics, uib2021
+from ludoteca.evaluate.studies.geese import (
+    conclusions,
+    names,
+    outcomes,
+    plots,
+    repetitions,
+    statistics,
+    uib2021,
+)
 from ludoteca.evaluate.studies.geese.names import agent_title, flat_spec, is_shipped
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES_FILE, Study, Task, Tasks, match_task, read_metrics
@@ -63,7 +72,9 @@ def make_study(
         "uib2021": thesis_tasks(fast, precision),
         "real": real_tasks(episodes, bands, fast, precision),
         "beyond": beyond_tasks(fast, precision),
+        "figures": figure_tasks(fast),
     }
+    labels = {name: t.label for tasks in parts.values() for name, t in tasks.items() if t.label}
     unavailable, left_out = {}, set[str]()
     if not episodes:
         unavailable["real"] = "part real needs recorded games: --episodes FILE ..."
@@ -81,11 +92,12 @@ def make_study(
                 raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
-    modules = (uib2021, names, outcomes, statistics, conclusions)
+    modules = (uib2021, names, outcomes, statistics, conclusions, repetitions)
     return Study(
         "geese",
         parts,
         {name: value for module in modules for name, value in vars(module).items()},
+        partial(plots.draw, labels=labels),
         fast=fast,
         unavailable=unavailable,
         skipped_tasks=frozenset(left_out),
@@ -234,6 +246,23 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         add(name, (players["ours"], rival, rival, rival))
     add("tree", (TREE, *others, "{simulated}"), "simulated", None)
     return {task.name: task for task in tasks}
+
+
+def figure_tasks(fast: bool = False) -> Tasks:
+    """Return the task that finds example positions in a few games, by name."""
+    network = f"cnn:{names.SHIPPED}"
+    file = shipped_weights("cnn").get(names.SHIPPED)
+    settings = {
+        "agents": (flat_spec(1000, 4), flat_spec(*names.BEST_FLAT), network, "deterministic"),
+        "games": 4 if fast else 100, "seed": 0,
+    }  # fmt: skip
+    networks = {network: fingerprint(file)} if file else {}
+    task = Task(
+        "examples", "ludoteca.evaluate.studies.geese.examples", settings | {"out": "{artifact}"},
+        settings | {"networks": networks}, kind="examples",
+        directory="-".join(("examples", *networks.values())),
+    )  # fmt: skip
+    return {task.name: task}
 
 
 def generated_games(name: str, agent: str, games: int) -> Task:

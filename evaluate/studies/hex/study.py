@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from ludoteca.evaluate.studies.hex import curves, evaluation, tanaka2018
+from ludoteca.evaluate.studies.hex import actor_critic, curves, evaluation, tanaka2018
 from ludoteca.evaluate.studies.hex.tanaka2018 import HEURISTIC, MIXED
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
@@ -69,17 +69,23 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         {
             "tanaka2018": paper_tasks(FAST_SCALE if fast else 1, precision),
             "beyond": beyond_tasks(FAST_BEYOND_SCALE if fast else 1, precision),
+            "actor-critic": actor_critic.actor_critic_tasks(
+                FAST_BEYOND_SCALE if fast else 1, precision
+            ),
         },
-        {**vars(tanaka2018), **vars(evaluation)},
+        {**vars(tanaka2018), **vars(evaluation), **vars(actor_critic)},
         curves.draw,
         fast,
         processes={"beyond": 1},  # each run uses two cores
         single_threaded=False,
-        # Records of runs with more games than the task has now are valid, too.
-        is_valid_record=lambda record, task: bool(
-            record["config"]["games"] >= task.options["games"]
-        ),
+        is_valid_record=has_enough_games,
     )
+
+
+def has_enough_games(record: Mapping[str, Any], task: Task) -> bool:
+    """Return whether a training run or a match had at least as many games as its task has now."""
+    played: int = record.get("config", record)["games"]
+    return played >= int(task.options["games"])
 
 
 def paper_tasks(scale: float, precision: str) -> Tasks:
