@@ -58,7 +58,7 @@ def hungry_geese(
         num_players: 1 to 8. A single goose wins after one step, as in kaggle-environments.
         rows: 3 to 50.
         columns: 3 to 50.
-        hunger_rate: each goose loses a segment every `hunger_rate` steps, 1 to 10,000.
+        hunger_rate: number of steps after which each goose loses a segment, 1 to 10,000.
         min_food: number of cells with food after each step, 1 to 1,000.
         max_length: maximum length of a goose in cells, 1 to 10,000.
         episode_steps: number of states of a full game, 2 to 10,000: one more than its steps.
