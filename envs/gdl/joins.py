@@ -219,14 +219,13 @@ class Join:
         pattern = match_pattern(atom, self.bound)
         depth = self.loops
         self.loops += 1
-        self.names[f"rows{depth}"] = self.index(str(atom[0]), pattern)
+        key = "".join(f"{value}," for _, value in pattern.keys)
+        found = self._found(depth, atom, pattern, key)
         # Names in the generated code: n for the number of the atom, v for variables, r for repeats.
         row = [f"n{depth}", *(self._bind(variable) for _, variable in pattern.outputs)]
         row += [f"r{depth}_{k}" for k in range(len(pattern.repeats))]
-        key = "".join(f"{value}," for _, value in pattern.keys)
-        copied = "[:]" if atom[0] in self.growing else ""  # the list may grow during the loop
         indent = self.indent
-        self.lines.append(f"{indent}found{depth} = rows{depth}.get(({key}), ()){copied}")
+        self.lines.append(f"{indent}found{depth} = {found}")
         if depth:
             self.lines.append(f"{indent}count_steps(len(found{depth}))")
         self.lines.append(f"{indent}for {', '.join(row)}, in found{depth}:")
@@ -242,6 +241,12 @@ class Join:
                 f"{self.indent}if r{depth}_{k} != {self.bound[variable]}: {self.stop}"
             )
         self.numbers[j] = f"n{depth}"
+
+    def _found(self, depth: int, atom: Atom, pattern: Pattern, key: str) -> str:
+        """Return code for the rows of a literal with a key."""
+        self.names[f"rows{depth}"] = self.index(str(atom[0]), pattern)
+        copied = "[:]" if atom[0] in self.growing else ""  # the list may grow during the loop
+        return f"rows{depth}.get(({key}), ()){copied}"
 
     def _check_constraints(self) -> None:
         """Write code for the constraints whose variables are all bound."""
