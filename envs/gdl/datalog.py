@@ -355,7 +355,9 @@ class StoredRelation:
 class _RuleJoin(Join):
     """Join of a rule's body, given some arguments of its head."""
 
-    def __init__(self, rule: Rule, bound: tuple[bool, ...], evaluator: Evaluator, derived: set[str]):
+    def __init__(
+        self, rule: Rule, bound: tuple[bool, ...], evaluator: Evaluator, derived: set[str]
+    ):
         call = (CALL, *(a for a, known in zip(rule.head[1:], bound, strict=True) if known))
         given = Rule(rule.head, [call, *rule.positive], rule.negative, rule.distinct, rule.equal)
         super().__init__(given, 0, set(), set(), lambda *_: {}, evaluator.size)

@@ -182,7 +182,7 @@ class Grounder:
         """
         if atom not in self.known:
             self.known.add(atom)
-            if len(self.known) % DEPTH_INTERVAL == 0 and _depth(atom) > MAX_TERM_DEPTH:
+            if len(self.known) % DEPTH_INTERVAL == 0 and term_depth(atom) > MAX_TERM_DEPTH:
                 raise GDLLimitError(
                     f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}: they may grow "
                     "without end"
@@ -251,7 +251,7 @@ def _roles(rules: list[Rule]) -> list[Term]:
     return roles
 
 
-def _depth(term: Term) -> int:
+def term_depth(term: Term) -> int:
     """Return the depth to which a term is nested; without recursion, as terms may be deep."""
     depth, level = 0, [term]
     while level:

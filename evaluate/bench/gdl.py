@@ -93,9 +93,9 @@ def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
         coverage.name,
         coverage.dynamics,
         str(coverage.roles),
-        f"{coverage.fluents:,}",
-        f"{coverage.moves:,}",
-        f"{coverage.gates:,}",
+        "" if coverage.limit else f"{coverage.fluents:,}",
+        "" if coverage.limit else f"{coverage.moves:,}",
+        "" if coverage.limit else f"{coverage.gates:,}",
         f"{coverage.load_seconds:.2f}",
         f"{coverage.mean_plies:g}" if coverage.games else "",
         format_rate(coverage.steps_per_second),
@@ -115,6 +115,8 @@ def verdict(coverage: SheetCoverage) -> str:
         parts.append("equal")
     else:
         parts.append("loads")
+    if coverage.limit:
+        parts.append(f"interpreted: {' '.join(coverage.limit.split())[:MAX_REASON]}")
     if coverage.oracle_error:
         parts.append(f"GGP-Base: {coverage.oracle_error[:MAX_REASON]}")
     if coverage.faults:
@@ -133,18 +135,22 @@ def format_rate(per_second: float) -> str:
 def summary(results: Sequence[SheetCoverage]) -> str:
     """Return the totals of all sheets as sentences."""
     loaded = [coverage for coverage in results if not coverage.failure]
+    compiled = [coverage for coverage in loaded if not coverage.limit]
     compared = [coverage for coverage in loaded if coverage.compared]
-    in_time = [coverage for coverage in loaded if coverage.load_seconds <= MAX_LOAD_SECONDS]
+    in_time = [coverage for coverage in compiled if coverage.load_seconds <= MAX_LOAD_SECONDS]
     text = (
-        f"{len(in_time)} of {len(results)} sheets ({percent(len(in_time) / len(results))}) load "
-        f"within {MAX_LOAD_SECONDS:g} s of CPU time each."
+        f"{len(in_time)} of {len(results)} sheets ({percent(len(in_time) / len(results))}) are "
+        f"compiled within {MAX_LOAD_SECONDS:g} s of CPU time each."
     )
-    if len(loaded) > len(in_time):
-        text += f" {len(loaded) - len(in_time)} more load, but take longer."
-    if loaded:
+    if len(compiled) > len(in_time):
+        text += f" {len(compiled) - len(in_time)} more are compiled, but take longer."
+    if len(loaded) > len(compiled):
+        text += f" {len(loaded) - len(compiled)} more exceed a limit and are interpreted."
+    if compiled:
+        rate = median(coverage.steps_per_second for coverage in compiled)
         text += (
-            f" The median has {median(coverage.gates for coverage in loaded):,.0f} gates and makes "
-            f"{format_rate(median(coverage.steps_per_second for coverage in loaded))} steps/s."
+            f" The median compiled sheet has {median(coverage.gates for coverage in compiled):,.0f}"
+            f" gates and makes {format_rate(rate)} steps/s."
         )
     if compared:
         positions = sum(coverage.compared for coverage in compared)
@@ -168,7 +174,8 @@ def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> st
             "",
             "*load*: CPU seconds from the file to the compiled propositional network, whose size "
             "is *gates*. *plies*: joint moves per random game. *steps/s*: joint moves per CPU "
-            "second in random games, 512 games at once in one thread. *positions*: positions of "
+            "second in random games, 512 games at once in one thread, or one game if the sheet is "
+            "interpreted. *positions*: positions of "
             "random games of GGP-Base's prover that were compared: true fluents, legal moves of "
             "all roles, whether the game is over, goal values. *sequential*: in no state of the "
             "random games did two roles have more than one legal move.",

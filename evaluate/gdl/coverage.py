@@ -8,6 +8,7 @@ sheet that exceeds them does not end the survey.
 """
 
 import multiprocessing
+import random
 import resource
 import time
 from collections.abc import Callable, Iterator
@@ -17,11 +18,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.evaluate.gdl.differences import compare_trace
-from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine
+from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
+from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
 
 MAX_MEMORY = 6 << 30  # bytes, for the process of a sheet
+INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
 MAX_REASON = 160  # maximum number of characters of a reason in the table
 CHECKED_STEPS = 100  # number of steps of 512 random games in which states are checked
 
@@ -33,14 +38,16 @@ class SheetCoverage:
     Attributes:
         name: path of the sheet in the collection, without suffix.
         failure: reason why the sheet cannot be loaded or measured, or an empty string.
+        limit: reason why the sheet is interpreted instead of compiled, or an empty string.
         roles: number of roles.
         dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
             have more than one legal move) or `"simultaneous"`.
         fluents: number of fluents.
         moves: number of moves of all roles.
         gates: number of gates of the compiled network.
-        load_seconds: CPU seconds of parsing and compiling.
-        steps_per_second: joint moves per CPU second in random games, 512 games at once.
+        load_seconds: CPU seconds of parsing and compiling, or of the attempt.
+        steps_per_second: joint moves per CPU second in random games: 512 games at once if the
+            sheet is compiled, one game if it is interpreted.
         games: number of finished random games.
         mean_plies: joint moves per finished game; 0 without games.
         faults: faults of the sheet that occurred in random games.
@@ -51,6 +58,7 @@ class SheetCoverage:
 
     name: str
     failure: str = ""
+    limit: str = ""
     roles: int = 0
     dynamics: str = ""
     fluents: int = 0
@@ -174,6 +182,9 @@ def measure_coverage(
     start = time.process_time()
     try:
         machine = make_machine(path, max_seconds=max_seconds)
+    except GDLLimitError as error:
+        load_seconds = round(time.process_time() - start, 2)
+        return _measure_interpreted(name, path, trace, str(error), load_seconds)
     except ValueError as error:
         return SheetCoverage(
             name, failure=str(error), load_seconds=round(time.process_time() - start, 2)
@@ -194,7 +205,24 @@ def measure_coverage(
     return replace(coverage, **_compare_with_oracle(machine, trace))
 
 
-def _compare_with_oracle(machine: RuleMachine, trace: Path) -> dict[str, Any]:
+def _measure_interpreted(
+    name: str, path: Path, trace: Path | None, limit: str, load_seconds: float
+) -> SheetCoverage:
+    """Return the coverage of a sheet that cannot be compiled within the limits."""
+    machine = InterpretedMachine(read_interpreter(path))
+    coverage = replace(
+        measure_interpreted_speed(machine, INTERPRETED_SECONDS),
+        name=name,
+        limit=limit,
+        roles=len(machine.roles),
+        load_seconds=load_seconds,
+    )
+    if trace is None:
+        return coverage
+    return replace(coverage, **_compare_with_oracle(machine, trace))
+
+
+def _compare_with_oracle(machine: StateMachine, trace: Path) -> dict[str, Any]:
     """Return the fields of `SheetCoverage` that compare a sheet with GGP-Base.
 
     The recorder of traces writes its errors to a file with the suffix `.error` beside the trace.
@@ -234,11 +262,6 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     games = sum(result.games for result in results)
     statistics = BatchSimulator(network, analyze=True).play(CHECKED_STEPS)
     bad_goals = int(statistics.bad_goals.sum())
-    faults = []
-    if statistics.stuck:
-        faults.append(f"{statistics.stuck:,} states without a legal move for a role")
-    if bad_goals:
-        faults.append(f"{bad_goals:,} goals missing or not unique at the end")
     dynamics = "simultaneous" if statistics.two_choosers else "sequential"
     return SheetCoverage(
         name="",
@@ -246,5 +269,47 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
         steps_per_second=round(steps / max(spent, 1e-9)),
         games=games,
         mean_plies=round(steps / games, 1) if games else 0.0,
-        faults="; ".join(faults),
+        faults=_faults(statistics.stuck, bad_goals),
     )
+
+
+def measure_interpreted_speed(
+    machine: InterpretedMachine, seconds: float, seed: int = 0
+) -> SheetCoverage:
+    """Return the coverage of random games of an interpreted sheet that take some CPU seconds."""
+    rng, start = random.Random(seed), time.process_time()
+    steps = games = finished_steps = plies = choosers = stuck = bad_goals = 0
+    machine.reset()
+    while (elapsed := time.process_time() - start) < seconds:
+        if machine.is_terminal():
+            bad_goals += sum(len(goals) != 1 for goals in machine.goals())
+            games, finished_steps, plies = games + 1, finished_steps + plies, 0
+            machine.reset()
+            continue
+        legal = machine.legal()
+        choosers += sum(len(moves) > 1 for moves in legal) > 1
+        if not all(legal):
+            stuck, plies = stuck + 1, 0
+            machine.reset()
+            continue
+        machine.step([rng.choice(moves) for moves in legal])
+        steps, plies = steps + 1, plies + 1
+    single_role = len(machine.roles) == 1
+    return SheetCoverage(
+        name="",
+        dynamics="one player" if single_role else "simultaneous" if choosers else "sequential",
+        steps_per_second=round(steps / max(elapsed, 1e-9), 1),
+        games=games,
+        mean_plies=round(finished_steps / games, 1) if games else 0.0,
+        faults=_faults(stuck, bad_goals),
+    )
+
+
+def _faults(stuck: int, bad_goals: int) -> str:
+    """Return a description of faults in random games."""
+    faults = []
+    if stuck:
+        faults.append(f"{stuck:,} states without a legal move for a role")
+    if bad_goals:
+        faults.append(f"{bad_goals:,} goals missing or not unique at the end")
+    return "; ".join(faults)

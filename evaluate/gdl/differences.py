@@ -1,9 +1,9 @@
-"""Comparison of a compiled rule sheet with a trace of another program."""
+"""Comparison of a rule sheet with a trace of another program."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ludoteca.evaluate.gdl.machine import RuleMachine
+from ludoteca.evaluate.gdl.machine import StateMachine
 from ludoteca.evaluate.gdl.traces import TracePosition
 
 MAX_SHOWN = 300  # maximum number of characters of a list of terms
@@ -24,7 +24,7 @@ class TraceComparison:
     differences: tuple[str, ...]
 
 
-def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> TraceComparison:
+def compare_trace(machine: StateMachine, trace: Iterable[TracePosition]) -> TraceComparison:
     """Play the games of a trace again, and compare states, legal moves, ends and goals."""
     games = positions = 0
     differences: list[str] = []
@@ -46,7 +46,7 @@ def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> Trace
     return TraceComparison(games, positions, tuple(differences))
 
 
-def describe_difference(machine: RuleMachine, position: TracePosition) -> str:
+def describe_difference(machine: StateMachine, position: TracePosition) -> str:
     """Return the difference of a machine's state from a position, or an empty string."""
     if problem := _set_difference(machine.fluents(), position.state):
         return f"state: {problem}"
@@ -56,7 +56,7 @@ def describe_difference(machine: RuleMachine, position: TracePosition) -> str:
         goals, expected = machine.goals(), tuple((goal,) for goal in position.goals)
         return "" if goals == expected else f"goals are {goals}, expected {expected}"
     for role, legal, expected_moves in zip(
-        machine.network.roles, machine.legal(), position.legal, strict=True
+        machine.roles, machine.legal(), position.legal, strict=True
     ):
         if problem := _set_difference(legal, expected_moves):
             return f"legal moves of {role}: {problem}"

@@ -1,4 +1,4 @@
-"""State machine of a compiled rule sheet: states, moves and goals of all roles, as terms.
+"""State machines of rule sheets: states, moves and goals of all roles, as terms.
 
 A rule sheet is a game in the Game Description Language (GDL), compiled to a network of logic gates.
 
@@ -8,6 +8,7 @@ programs and write traces for them.
 """
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,77 @@ from ludoteca.envs.jit import compiled, factory
 from ludoteca.evaluate.gdl.traces import TracePosition
 
 
-class RuleMachine:
+class StateMachine(ABC):
+    """State machine of a rule sheet.
+
+    Attributes:
+        roles: names of the roles.
+    """
+
+    roles: tuple[str, ...]
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Return to the initial state."""
+
+    @abstractmethod
+    def fluents(self) -> tuple[str, ...]:
+        """Return the true fluents, sorted."""
+
+    @abstractmethod
+    def set_fluents(self, fluents: Sequence[str]) -> None:
+        """Set the state.
+
+        Raises:
+            ValueError: if a fluent cannot be true.
+        """
+
+    @abstractmethod
+    def legal(self) -> tuple[tuple[str, ...], ...]:
+        """Return the legal moves of each role, sorted."""
+
+    @abstractmethod
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+
+    @abstractmethod
+    def goals(self) -> tuple[tuple[int, ...], ...]:
+        """Return the true goals of each role: exactly one, unless the sheet is faulty."""
+
+    @abstractmethod
+    def step(self, moves: Sequence[str]) -> None:
+        """Play a joint move, one move of each role.
+
+        Raises:
+            ValueError: if a role has no such move.
+        """
+
+    def position(self, game: int, ply: int) -> TracePosition:
+        """Return the state as a position of a trace, without moves.
+
+        Raises:
+            ValueError: if the game is over and a role does not have exactly one goal.
+        """
+        if not self.is_terminal():
+            return TracePosition(game, ply, self.fluents(), False, (), self.legal())
+        for role, goals in zip(self.roles, self.goals(), strict=True):
+            if len(goals) != 1:
+                raise ValueError(f"{role} has {len(goals)} goals {goals} at the end of the game")
+        goals = tuple(goal for goal, *_ in self.goals())
+        return TracePosition(game, ply, self.fluents(), True, goals)
+
+
+class RuleMachine(StateMachine):
     """State machine of the compiled network of a rule sheet.
 
     Attributes:
         network: the network, with F fluents and M moves.
+        roles: names of the roles.
         state: whether each fluent is true. Shape `[F]`.
     """
 
     def __init__(self, network: Network):
-        self.network = network
+        self.network, self.roles = network, network.roles
         self.state: NDArray[np.bool_] = network.initial.copy()
         self._fluent_numbers = {fluent: i for i, fluent in enumerate(network.fluents)}
         self._move_numbers = [
@@ -95,20 +157,6 @@ class RuleMachine:
         inputs = np.concatenate([self.state, is_played])
         self._set(run_program(self.network.phase2, inputs))
 
-    def position(self, game: int, ply: int) -> TracePosition:
-        """Return the state as a position of a trace, without moves.
-
-        Raises:
-            ValueError: if the game is over and a role does not have exactly one goal.
-        """
-        if not self.is_terminal():
-            return TracePosition(game, ply, self.fluents(), False, (), self.legal())
-        for role, goals in zip(self.network.roles, self.goals(), strict=True):
-            if len(goals) != 1:
-                raise ValueError(f"{role} has {len(goals)} goals {goals} at the end of the game")
-        goals = tuple(goal for goal, *_ in self.goals())
-        return TracePosition(game, ply, self.fluents(), True, goals)
-
     def _set(self, state: NDArray[np.bool_]) -> None:
         self.state, self._phase1_outputs = state, None
 
@@ -134,7 +182,7 @@ def make_machine(path: Path, **limits: Any) -> RuleMachine:
 
 
 def play_random_games(
-    machine: RuleMachine, games: int, seed: int, max_plies: int
+    machine: StateMachine, games: int, seed: int, max_plies: int
 ) -> Iterator[TracePosition]:
     """Play uniformly random games, and yield their positions.
 
@@ -157,7 +205,7 @@ def play_random_games(
             if position.terminal:
                 yield position
                 break
-            for role, legal in zip(machine.network.roles, position.legal, strict=True):
+            for role, legal in zip(machine.roles, position.legal, strict=True):
                 if not legal:
                     state = " ".join(position.state)
                     raise ValueError(f"{role} has no legal move in the state {state:.300}")

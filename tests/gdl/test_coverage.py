@@ -86,7 +86,7 @@ def test_bench_writes_page_and_numbers(tmp_path, capsys):
     page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
     bench_gdl(collection, traces, numbers, page, seconds=0.01)
     out = capsys.readouterr().out
-    assert "2 of 3 sheets (66.7 %) load" in out
+    assert "2 of 3 sheets (66.7 %) are compiled" in out
     assert "0 sheets differ" in out
     text = page.read_text()
     assert "| broken |" in text
@@ -157,8 +157,10 @@ def test_summary_counts_slow_sheets_separately():
         SheetCoverage("slow", load_seconds=31, gates=30, steps_per_second=3e6),
         SheetCoverage("failing", failure="too large", load_seconds=30),
         SheetCoverage("limit", load_seconds=30, gates=20, steps_per_second=2e6),
+        SheetCoverage("interpreted", limit="too many instances", load_seconds=9),
     ]
     assert summary(sheets) == (
-        "2 of 4 sheets (50.0 %) load within 30 s of CPU time each. 1 more load, but take longer. "
-        "The median has 20 gates and makes 2 M steps/s."
+        "2 of 5 sheets (40.0 %) are compiled within 30 s of CPU time each. 1 more are compiled, "
+        "but take longer. 1 more exceed a limit and are interpreted. The median compiled sheet has "
+        "20 gates and makes 2 M steps/s."
     )
