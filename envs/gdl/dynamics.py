@@ -59,7 +59,7 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     gates = max(network.num_gates, 1) * 8  # per round: 512 games in words of 64
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
     result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
-    control = _choose_control(network, candidates, result)
+    control = choose_control(network, candidates, result)
     proved, waits = len(network.roles) == 1, np.zeros(len(network.moves), np.bool_)
     if control and not proved:
         proved, waits = _prove_control(network, np.array(control))
@@ -74,7 +74,7 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
         waits=waits,
         max_plies=bound or int(limit),
         max_plies_proved=bound > 0,
-        warnings=_warnings(network, result, rounds),
+        warnings=describe_faults(network, result, GAMES, rounds),
         random_games=result,
     )
 
@@ -103,7 +103,7 @@ def _term(text: str) -> Term:
     return parse(text)[0].term
 
 
-def _choose_control(
+def choose_control(
     network: Network, candidates: NDArray[np.int32], result: BatchResult
 ) -> tuple[int, ...]:
     """Return the first candidate that random games never contradicted."""
@@ -234,12 +234,14 @@ def _count_steps(network: Network, group: list[int]) -> int:
     return 0
 
 
-def _warnings(network: Network, result: BatchResult, rounds: int) -> tuple[str, ...]:
-    """Return the faults of the rules that random games of `rounds` joint moves showed."""
+def describe_faults(
+    network: Network, result: BatchResult, games: int, rounds: int
+) -> tuple[str, ...]:
+    """Return the faults that random games showed, given the number of games and of their moves."""
     warnings = []
     if not result.games:
         warnings.append(
-            f"none of {GAMES} random games ended within {rounds} moves: perhaps no game ever ends"
+            f"none of {games} random games ended within {rounds} moves: perhaps no game ever ends"
         )
     if result.stuck:
         warnings.append(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.network import Program
+from ludoteca.envs.gdl.rule_calls import InterpretedProgram, make_interpreted_evaluation
 from ludoteca.envs.jit import kernel
 
 # In one phase; with more gates, LLVM takes many seconds for each function that contains them.
@@ -46,6 +47,8 @@ def make_evaluation(
     Raises:
         GDLLimitError: if the interpreter would need more than `MAX_STACK_BYTES` of stack.
     """
+    if isinstance(program, InterpretedProgram):
+        return make_interpreted_evaluation(program)
     num_moves = 0 if move_start is None else int(move_start[-1])
     interpret, num_slots = _make_interpreter(program, num_fluents, num_moves), program.num_slots
     straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops

@@ -20,7 +20,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.actions import number_actions
 from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
-from ludoteca.envs.gdl.errors import GDLWarning
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
+from ludoteca.envs.gdl.interpreted_network import interpret_text
 from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
@@ -52,6 +53,9 @@ def gdl(
     Observations are the fluents of the sheet, one plane of one cell each, in the order of
     `rules(game).fluents`, and the observing player, one-hot, one plane for each player.
 
+    A sheet that exceeds a limit of the compilation is interpreted, with a `GDLWarning`: the game is
+    the same, thousands of times slower.
+
     Args:
         path: the file, or the name of a sheet of this package, such as `"connect4"`.
         max_plies: joint moves after which a game ends: as a draw, or, if there is a single player,
@@ -62,7 +66,8 @@ def gdl(
 
     Raises:
         ValueError: if a parameter is out of range, or there is no such file.
-        GDLError: if it is not a valid rule sheet, or its compilation exceeds a limit.
+        GDLError: if it is not a valid rule sheet, or it can be neither compiled nor interpreted
+            within the limits.
     """
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
@@ -118,15 +123,31 @@ def _compiled(
 ) -> tuple[Network, Dynamics]:
     """Return the network and the dynamics of a sheet; both are computed once per process."""
     if text not in _networks:
-        network = compile_text(
-            text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
-        )
-        with interpreting(False):  # `analyze` plays thousands of games, too slow in Python
-            dynamics = analyze(network)
+        network, dynamics = _compile(text, name, max_seconds, max_instances)
         for warning in dynamics.warnings:
             warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
         _networks[text] = network, dynamics
     return _networks[text]
+
+
+def _compile(
+    text: str, name: str, max_seconds: float, max_instances: int
+) -> tuple[Network, Dynamics]:
+    """Return the network of a sheet or, if it exceeds a limit, a network that is interpreted."""
+    try:
+        network = compile_text(
+            text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
+        )
+    except GDLLimitError as limit:
+        try:
+            interpreted = interpret_text(text, name)
+        except GDLError as error:
+            raise type(error)(f"{limit}; nor can it be interpreted: {error}") from None
+        slower = "its rules are interpreted, which is thousands of times slower"
+        warnings.warn(f"{limit}; {slower}", GDLWarning, stacklevel=5)
+        return interpreted
+    with interpreting(False):  # `analyze` plays thousands of games, too slow in Python
+        return network, analyze(network)
 
 
 def make_network_game(

@@ -1,8 +1,9 @@
 """Vocabulary of an interpreted sheet: the fluents and moves that its games can have.
 
 It is an over-approximation, as in `ground`: negative literals on relations that depend on the state
-are taken to hold, and so is every fluent and move that was found. No ground rules are kept. If that
-takes too long, literals that only test values are left out, too, which can only add terms.
+are taken to hold, and so is every fluent and move that was found. No ground rules are kept. If the
+joins visit too many rows, literals that only test values are left out, too, which can only add
+terms. The choice does not depend on time, so a sheet has the same vocabulary on each machine.
 """
 
 from collections import defaultdict, deque
@@ -21,6 +22,7 @@ from ludoteca.envs.gdl.parse import Term, show, variables
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
 MAX_FLUENTS = 100_000
+MAX_TESTED_ROWS = 3_000_000  # visited by joins with all literals
 STATE = {"true", "does"}
 
 
@@ -31,21 +33,27 @@ def find_vocabulary(
 
     Args:
         interpreter: the interpreter of the sheet.
-        max_seconds: limit of CPU seconds of each of two attempts.
-        max_facts: limit of the facts that are derived in each of them.
+        max_seconds: limit of CPU seconds.
+        max_facts: limit of the facts that are derived.
 
     Raises:
-        GDLLimitError: if both attempts exceed a limit, or there are more than `MAX_FLUENTS`
-            fluents or more than `MAX_MOVES` moves of a role.
+        GDLLimitError: if a limit is exceeded, or there are more than `MAX_FLUENTS` fluents or more
+            than `MAX_MOVES` moves of a role.
     """
+    limits = Limits(max_seconds, max_facts)
     try:
-        search = _Reachability(interpreter, Limits(max_seconds, max_facts), keep_tests=True)
-    except GDLLimitError:
-        search = _Reachability(interpreter, Limits(max_seconds, max_facts), keep_tests=False)
+        search = _Reachability(interpreter, limits, MAX_TESTED_ROWS)
+    except TooManyRowsError:
+        limits.instances = 0
+        search = _Reachability(interpreter, limits, None)
     moves: list[list[Term]] = [[] for _ in interpreter.roles]
     for atom in search.facts["does"]:
         moves[interpreter.roles.index(atom[1])].append(atom[2])
     return [atom[1] for atom in search.facts["true"]], moves
+
+
+class TooManyRowsError(Exception):
+    """Signal that joins have visited more rows than the given number."""
 
 
 class _Reachability:
@@ -53,11 +61,21 @@ class _Reachability:
 
     Relations that depend on neither state nor moves are evaluated goal-directed.
 
+    Args:
+        interpreter: the interpreter of the sheet.
+        limits: limits of time and facts.
+        max_rows: number of rows that joins may visit; None: literals that only test values are
+            left out, and there is no limit.
+
+    Raises:
+        TooManyRowsError: if joins visit more than `max_rows` rows.
+
     Attributes:
         facts: the atoms that can hold, by relation.
     """
 
-    def __init__(self, interpreter: Interpreter, limits: Limits, keep_tests: bool):
+    def __init__(self, interpreter: Interpreter, limits: Limits, max_rows: int | None):
+        self._max_rows, self._visited = max_rows, 0
         self.facts: dict[str, list[Atom]] = defaultdict(list)
         self._limits, self._roles = limits, set(interpreter.roles)
         self._known: set[Atom] = set()
@@ -68,7 +86,7 @@ class _Reachability:
         changing = {
             name for name in graph if STATE & reachable((name,), lambda n: graph.get(n, ()))
         } | {"next", "legal"}
-        rules = _relaxed_rules(interpreter.rules, changing, keep_tests)
+        rules = _relaxed_rules(interpreter.rules, changing, max_rows is not None)
         static = [rule for rule in interpreter.rules if rule.head[0] not in changing]
         evaluator = Evaluator(static, limits.max_seconds, limits.max_instances)
         for term in interpreter.initial:
@@ -81,7 +99,7 @@ class _Reachability:
         names = {
             "emit": self._emit,
             "known": evaluator,
-            "count_steps": self._limits.count_steps,
+            "count_steps": self._count_rows,
         }
         for rule in rules:
             given = [j for j, atom in enumerate(rule.positive) if atom[0] in growing]
@@ -112,7 +130,14 @@ class _Reachability:
             self._indices[relation][keys, outputs, shapes] = index
         return index.rows
 
+    def _count_rows(self, rows: int) -> None:
+        self._limits.count_steps(rows)
+        self._visited += rows
+        if self._max_rows is not None and self._visited > self._max_rows:
+            raise TooManyRowsError
+
     def _emit(self, head: Atom, positive: Any, negative: Any) -> None:
+        self._count_rows(1)
         if head in self._known:
             return
         self._add(head)
@@ -171,22 +196,34 @@ class _ReachableJoin(Join):
 def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rule]:
     """Return rules for `next` and `legal` without negative literals that depend on the state."""
     relaxed: dict[str, list[Rule]] = defaultdict(list)
+    derived = {str(rule.head[0]) for rule in rules if rule.positive or rule.negative}
     for rule in rules:
         if rule.head[0] not in changing:
             continue
         negative = [atom for atom in rule.negative if atom[0] not in changing | STATE]
-        positive = list(rule.positive)
+        literals = Rule(rule.head, rule.positive, negative, rule.distinct, rule.equal, rule.line)
         if not keep_tests:
-            for atom in rule.positive:
-                others = [each for each in positive if each is not atom]
-                bound = {name for each in others for name in variables(each)}
-                if atom[0] in changing and set(variables(atom)) <= bound:
-                    positive = others
-        relaxed[str(rule.head[0])].append(
-            Rule(rule.head, positive, negative, rule.distinct, rule.equal, rule.line)
-        )
+            literals.positive = _without_tests(literals, changing, derived)
+        relaxed[str(rule.head[0])].append(literals)
     needed = reachable(
         ("next", "legal"),
         lambda name: {str(atom[0]) for rule in relaxed[name] for atom in rule.positive},
     )
     return [rule for name in sorted(needed) for rule in relaxed[name]]
+
+
+def _without_tests(rule: Rule, changing: set[str], derived: set[str]) -> list[Atom]:
+    """Return the positive literals of a rule without those that bind no variable of the others.
+
+    Literals with `does`, and those of relations that never change, are kept.
+    """
+    kept = list(rule.positive)
+    used = [rule.head, *rule.negative, *rule.distinct, *rule.equal]
+    for atom in sorted(rule.positive, key=lambda atom: atom[0] == "true"):
+        others = [each for each in kept if each is not atom]
+        shared = set(variables(atom)) & set(variables(tuple(used + others)))
+        binding = [each for each in others if each[0] in changing or each[0] not in derived]
+        is_test = atom[0] in changing or atom[0] == "true"
+        if is_test and shared <= set(variables(tuple(binding))):
+            kept = others
+    return kept
