@@ -46,6 +46,16 @@ class InterpretedProgram(Program):
     num_words: tuple[int, int, int]
 
 
+class _Programs(dict[int, InterpretedProgram]):
+    """Programs of this process by digest; `repr` is the same in each process, as code needs it."""
+
+    def __repr__(self) -> str:
+        return "interpreted programs"
+
+
+_programs = _Programs()
+
+
 class RuleEvaluation:
     """Evaluation of the two phases of an interpreted sheet on bits of fluents.
 
@@ -176,9 +186,6 @@ def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
         return evaluate_by_call
 
     return evaluate
-
-
-_programs: dict[int, InterpretedProgram] = {}
 
 
 def _interpret(digest: int, fluents: Any, joint: Any, out: Any) -> None:

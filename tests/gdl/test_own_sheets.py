@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, own_sheet, sheet_names
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.differences import compare_trace
+from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import make_machine
 from ludoteca.evaluate.gdl.traces import TracePosition, read_trace
 
@@ -88,4 +90,18 @@ def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
     comparison = compare_trace(make_machine(find_sheet(name)), golden_trace(name))
     assert comparison.differences == ()
     assert comparison.games > 1
+    assert comparison.positions == len(golden_trace(name)) > 10
+
+
+SLOW_SHEETS = {"connect4", "othello"}  # tens of milliseconds a ply
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in SLOW_SHEETS else n for n in sheet_names()],
+)
+def test_interpreted_sheet_follows_the_games_that_ggp_base_played(name):
+    machine = InterpretedMachine(read_interpreter(find_sheet(name)))
+    comparison = compare_trace(machine, golden_trace(name))
+    assert comparison.differences == ()
     assert comparison.positions == len(golden_trace(name)) > 10

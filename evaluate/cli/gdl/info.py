@@ -1,8 +1,13 @@
 """The command `ludoteca gdl info`."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ludoteca.evaluate.cli.gdl.options import Sheet
+
+if TYPE_CHECKING:
+    from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
+    from ludoteca.evaluate.gdl.machine import RuleMachine
 
 MAX_TERMS = 4  # number of fluents, moves and goals shown as examples
 
@@ -12,7 +17,8 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
 
     Shows roles, goals, fluents, moves, gates, whether the game is sequential, the length of random
     games, speed, and faults in these games: a role without a legal move, or with no or several
-    goals.
+    goals. A sheet that exceeds a limit of the compilation is interpreted; then fluents, moves and
+    gates are not known.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
@@ -21,13 +27,29 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import real
-    from ludoteca.evaluate.bench.gdl import format_rate
-    from ludoteca.evaluate.gdl.coverage import measure_speed
-    from ludoteca.evaluate.gdl.machine import make_machine
+    from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine, load_machine
 
     seconds = real("seconds", seconds, 0.001, 3600)
     path = find_sheet(sheet)
-    machine = make_machine(path, max_seconds=max_seconds)
+    machine = load_machine(path, max_seconds=max_seconds)
+    rows = {"sheet": str(path), "roles": ", ".join(machine.roles)}
+    if isinstance(machine, InterpretedMachine):
+        rows |= _interpreted_rows(machine, seconds)
+        problems = machine.interpreter.problems
+    else:
+        rows |= _rows(machine, seconds)
+        problems = machine.network.problems
+    for name, text in rows.items():
+        print(f"{name:13} {text}")
+    for problem in problems:
+        print(f"warning: {problem}")
+
+
+def _rows(machine: "RuleMachine", seconds: float) -> dict[str, str]:
+    """Return the rows of a compiled sheet."""
+    from ludoteca.evaluate.bench.gdl import format_rate
+    from ludoteca.evaluate.gdl.coverage import measure_speed
+
     network = machine.network
     random_games = measure_speed(machine, seconds)
     goals_by_role = [
@@ -41,9 +63,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         for role in range(len(network.roles))
     ]
     has_loops = network.phase1.has_loops or network.phase2.has_loops  # of gates: recursive rules
-    rows = {
-        "sheet": str(path),
-        "roles": ", ".join(network.roles),
+    return {
         "goals": "; ".join(_shortened(map(str, goals)) for goals in goals_by_role),
         "dynamics": random_games.dynamics,
         "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
@@ -54,10 +74,21 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         "speed": f"{format_rate(random_games.steps_per_second)} steps/s, in batches of 512 games",
         "faults": random_games.faults or "none found",
     }
-    for name, text in rows.items():
-        print(f"{name:13} {text}")
-    for problem in network.problems:
-        print(f"warning: {problem}")
+
+
+def _interpreted_rows(machine: "InterpretedMachine", seconds: float) -> dict[str, str]:
+    """Return the rows of an interpreted sheet."""
+    from ludoteca.evaluate.bench.gdl import format_rate
+    from ludoteca.evaluate.gdl.coverage import measure_interpreted_speed
+
+    random_games = measure_interpreted_speed(machine, seconds)
+    return {
+        "rules": f"{len(machine.interpreter.rules):,}, interpreted",
+        "dynamics": random_games.dynamics,
+        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
+        "speed": f"{format_rate(random_games.steps_per_second)} steps/s",
+        "faults": random_games.faults or "none found",
+    }
 
 
 def _shortened(terms: Iterable[str]) -> str:
