@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.dynamics import Dynamics
-from ludoteca.envs.gdl.network import Network, natural_key
+from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.network import MAX_MOVES, Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 
 NONE = -1  # in place of a move or an action
@@ -42,12 +43,19 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
     """Return the numbering of actions of a network.
 
     In sequential games, waiting moves are not actions.
+
+    Raises:
+        GDLLimitError: if there are more than `MAX_MOVES` actions.
     """
     roles, moves = len(network.roles), len(network.moves)
     listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)
     if not listed.any():
         listed[:] = True
     terms = {network.moves[m] for m in np.flatnonzero(listed)}
+    if len(terms) > MAX_MOVES:
+        raise GDLLimitError(
+            f"the sheet has {len(terms):,} different moves, more than {MAX_MOVES:,}"
+        )
     # The moves of each role are sorted by the same key, so their actions ascend.
     order = sorted(terms, key=lambda text: natural_key(parse(text)[0].term))
     action_of_term = {text: i for i, text in enumerate(order)}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.bits import ALL, ONE, ZERO, popcount, select_bit, transpose
+from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.params import integer
@@ -71,6 +72,9 @@ class BatchSimulator:
             Shape `[C, R]`.
         analyze: whether to collect all statistics. If not, only games, steps, goals and stuck
             states are counted, which takes about half the time in small games.
+
+    Raises:
+        GDLError: if the sheet is interpreted, so that the network has no gates.
     """
 
     def __init__(
@@ -80,6 +84,8 @@ class BatchSimulator:
         control: NDArray[np.int32] | None = None,
         analyze: bool = False,
     ):
+        if not network.phase1.num_slots:
+            raise GDLError("the sheet is interpreted: it has no gates to evaluate in a batch")
         self.network, self._analyze = network, analyze
         self._control = np.zeros((0, len(network.roles)), np.int32) if control is None else control
         self._values1 = np.zeros((network.phase1.num_slots, WORDS), np.uint64)

@@ -15,6 +15,7 @@ from typing import Any
 
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.graph import reachable
+from ludoteca.envs.gdl.ground import DEPTH_INTERVAL, MAX_TERM_DEPTH, term_depth
 from ludoteca.envs.gdl.joins import Index, Join, Pattern, expression, make_index
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
 from ludoteca.envs.gdl.parse import Term, show, variables
@@ -51,7 +52,7 @@ class Table:
         self.views: dict[int, list[Any]] = {}
 
 
-class FoundError(Exception):
+class AnsweredError(Exception):
     """Signal that a call without free arguments has its answer."""
 
 
@@ -125,8 +126,8 @@ class Evaluator:
         except GDLLimitError:
             self._abandon()
             raise GDLLimitError(
-                f"the query {what} needs more than {self._max_seconds:g} s of CPU time or "
-                f"{self._max_answers:,} answers"
+                f"the query {what} needs more than {self._max_seconds:g} s of CPU time, "
+                f"{self._max_answers:,} answers or terms nested {MAX_TERM_DEPTH} deep"
             ) from None
         except RecursionError:
             self._abandon()
@@ -237,7 +238,7 @@ class Procedure:
                 for atom in table.atoms[count:]:
                     add(atom, 0, rows)
                 view[0] = len(table.atoms)
-            found: list[Any] = rows.get(key, ())
+            found: list[Any] = rows.get(key, [])
             return found
 
         return find
@@ -263,7 +264,7 @@ class Procedure:
         """Add an answer to the running call.
 
         Raises:
-            FoundError: if there can be no further one.
+            AnsweredError: if there can be no further one.
         """
         table = self._table
         if head not in table.known:
@@ -271,8 +272,10 @@ class Procedure:
             table.atoms.append(head)
             self._evaluator.changes += 1
             self._evaluator.limits.count_instance()
+            if len(table.atoms) % DEPTH_INTERVAL == 0 and term_depth(head) > MAX_TERM_DEPTH:
+                raise GDLLimitError("terms grow without end")
         if self._is_test:
-            raise FoundError
+            raise AnsweredError
 
     def _evaluate(self, table: Table, arguments: tuple[Term, ...]) -> None:
         """Evaluate a call, and all calls of its cycle if it is the first of one."""
@@ -288,7 +291,7 @@ class Procedure:
                 for join in self.joins:
                     self._table = table
                     join(call, 0)
-            except FoundError:
+            except AnsweredError:
                 table.complete = True
                 self._close(first, -1)
                 break
@@ -323,7 +326,8 @@ class StoredRelation:
 
     def __init__(self) -> None:
         self.atoms: list[Atom] = []
-        self._version, self._known = 0, None
+        self._version = 0
+        self._known: set[Atom] | None = None
 
     def __contains__(self, atom: Atom) -> bool:
         if self._known is None:
@@ -346,8 +350,7 @@ class StoredRelation:
                 for atom in self.atoms:
                     add(atom, 0, rows)
                 version = self._version
-            found: list[Any] = rows.get(key, ())
-            return found
+            return rows.get(key, [])
 
         return find
 

@@ -38,8 +38,9 @@ COLORS = (
     "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
 )  # fmt: skip
 LETTERS = "ABCDEFGH"  # of the players in text rendering
-_games: dict[Any, Game] = {}  # by text of the sheet and parameters
-_networks: dict[str, tuple[Network, Dynamics]] = {}  # by text of the sheet
+_games: dict[Any, Game] = {}
+# By the text of the sheet and the limits.
+_networks: dict[tuple[str, float, int], tuple[Network, Dynamics]] = {}
 
 
 def gdl(
@@ -121,13 +122,13 @@ def _rules(game: Game) -> tuple[Network, Dynamics]:
 def _compiled(
     text: str, name: str, max_seconds: float, max_instances: int
 ) -> tuple[Network, Dynamics]:
-    """Return the network and the dynamics of a sheet; both are computed once per process."""
-    if text not in _networks:
+    key = text, max_seconds, max_instances
+    if key not in _networks:
         network, dynamics = _compile(text, name, max_seconds, max_instances)
         for warning in dynamics.warnings:
             warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
-        _networks[text] = network, dynamics
-    return _networks[text]
+        _networks[key] = network, dynamics
+    return _networks[key]
 
 
 def _compile(

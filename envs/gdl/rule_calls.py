@@ -178,10 +178,12 @@ def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
 
         return types.void(fluents, joint, out), generate
 
+    emitted: Any = call
+
     @overload(evaluate)
     def compile_call(fluents: Any, joint: Any, out: Any) -> Any:
         def evaluate_by_call(fluents: Any, joint: Any, out: Any) -> None:
-            call(fluents, joint, out)
+            emitted(fluents, joint, out)
 
         return evaluate_by_call
 
@@ -192,18 +194,19 @@ def _interpret(digest: int, fluents: Any, joint: Any, out: Any) -> None:
     _programs[digest].evaluate(fluents, joint, out)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 def _called(digest: int, fluents: int, joint: int, out: int) -> None:
     program = _programs[digest]
     num_fluents, num_roles, num_outputs = program.num_words
     program.evaluate(
-        np.frombuffer((ctypes.c_uint64 * num_fluents).from_address(fluents), np.uint64),
-        np.frombuffer((ctypes.c_int32 * num_roles).from_address(joint), np.int32),
-        np.frombuffer((ctypes.c_uint64 * num_outputs).from_address(out), np.uint64),
+        np.ctypeslib.as_array((ctypes.c_uint64 * num_fluents).from_address(fluents)),
+        np.ctypeslib.as_array((ctypes.c_int32 * num_roles).from_address(joint)),
+        np.ctypeslib.as_array((ctypes.c_uint64 * num_outputs).from_address(out)),
     )
 
 
-llvmlite.binding.add_symbol(SYMBOL, ctypes.cast(_called, ctypes.c_void_p).value)
+_pointers = (ctypes.c_void_p,) * 3
+_function = ctypes.CFUNCTYPE(None, ctypes.c_uint64, *_pointers)(_called)  # kept for its address
+llvmlite.binding.add_symbol(SYMBOL, ctypes.cast(_function, ctypes.c_void_p).value)
 
 
 def _words(bits: int) -> int:

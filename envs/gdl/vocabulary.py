@@ -83,9 +83,10 @@ class _Reachability:
         self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
         self._num_moves: dict[Term, int] = defaultdict(int)
         graph = dependencies(interpreter.rules)
-        changing = {
-            name for name in graph if STATE & reachable((name,), lambda n: graph.get(n, ()))
-        } | {"next", "legal"}
+        changing = {"next", "legal"}
+        for name in graph:
+            if STATE & reachable({name}, lambda other: graph.get(str(other), set())):
+                changing.add(name)
         rules = _relaxed_rules(interpreter.rules, changing, max_rows is not None)
         static = [rule for rule in interpreter.rules if rule.head[0] not in changing]
         evaluator = Evaluator(static, limits.max_seconds, limits.max_instances)

@@ -8,6 +8,7 @@ import pytest
 from command_line import run
 
 from ludoteca.envs.gdl import vocabulary
+from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.datalog import Evaluator
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
@@ -18,7 +19,7 @@ from ludoteca.envs.gdl.parse import parse, show
 from ludoteca.envs.gdl.rules import Rule, read_rules
 from ludoteca.envs.gdl.vocabulary import find_vocabulary
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.gdl.coverage import measure_coverage
+from ludoteca.evaluate.gdl import coverage
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 from ludoteca.testing import check_game, check_kernels
@@ -119,12 +120,11 @@ def test_unstratified_negation_endless_rules_and_deep_recursion_are_errors():
     tested = evaluator("(n 0) (<= (n (s ?x)) (n ?x)) (<= (m ?x) (n ?x))", max_answers=1000)
     with pytest.raises(GDLLimitError, match=r"the query .m [?]. needs more than"):
         tested.query("m", None)
-    succ = "(<= (down 0) (q)) (q) " + " ".join(
-        f"(<= (down {i + 1}) (down {i}))" for i in range(9000)
-    )
+    down = "(down 0) (<= (down ?y) (succ ?x ?y) (down ?x))"
+    down += " ".join(f"(succ {i} {i + 1})" for i in range(9000))
     with pytest.raises(GDLLimitError, match="too deep a recursion"):
-        evaluator(succ).query("down", "9000")
-    assert evaluator(succ).query("down", "2000") == [("down", "2000")]
+        evaluator(down).query("down", "9000")
+    assert evaluator(down).query("down", "2000") == [("down", "2000")]
 
 
 @pytest.mark.parametrize("name", sheet_names())
@@ -163,6 +163,8 @@ def test_sheet_that_cannot_be_compiled_is_a_game(large):
         *(f"(clock {i})" for i in range(3)),
     )
     assert game.action_names == ("stay", "go 0", "go 1", "go 2")
+    with pytest.raises(GDLError, match="is interpreted: it has no gates"):
+        BatchSimulator(rules(game))
     for last, expected in (("go 2", 1.0), ("stay", -1.0)):
         s, out = game.new(), np.zeros(1)
         for name in ("go 1", last):
@@ -173,7 +175,8 @@ def test_sheet_that_cannot_be_compiled_is_a_game(large):
 
 
 @pytest.mark.interpreted
-def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsys):
+def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsys, monkeypatch):
+    monkeypatch.setattr(coverage, "INTERPRETED_SECONDS", 0.01)
     with pytest.warns(GDLWarning, match="interpreted"):
         status, out, _ = run(capsys, "gdl", "info", str(large), "--seconds", "0.01")
     assert status == 0
@@ -183,9 +186,9 @@ def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsy
         status, out, _ = run(capsys, "gdl", "trace", str(large))
     assert status == 0
     assert out.count("clock") == 3
-    coverage = measure_coverage("large", large, None, 30.0, 0.01)
-    assert (coverage.failure, coverage.dynamics, coverage.mean_plies) == ("", "one player", 2)
-    assert "may grow without end" in coverage.limit
+    found = coverage.measure_coverage("large", large, None, 30.0, 0.01)
+    assert (found.failure, found.dynamics, found.mean_plies) == ("", "one player", 2)
+    assert "may grow without end" in found.limit
 
 
 @pytest.mark.interpreted
