@@ -22,6 +22,14 @@ The compiler, in the order of its stages:
 - `game.gdl(path)`: the `Game`; `game.rules(game)` returns its network, `game.dynamics(game)` its
   dynamics
 
+A sheet that exceeds the limits of the compilation is interpreted:
+
+- `datalog.Evaluator(rules)`: goal-directed evaluation of rules with tables of answers
+- `interpreter.read_interpreter(path)`: legal moves, goals, end and next state, as terms
+- `vocabulary.find_vocabulary(interpreter, ...)`: the fluents and moves that can occur
+- `interpreted_network.interpret_text(text)`: a `Network` without gates, and its dynamics
+- `rule_calls`: calls of the interpreter from compiled code
+
 `batch.BatchSimulator(network).play(rounds)` plays 512 random games in a batch. Errors are
 `errors.GDLError` (a `ValueError`) and `errors.GDLLimitError`; warnings are `errors.GDLWarning`.
 """

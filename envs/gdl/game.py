@@ -38,7 +38,7 @@ COLORS = (
     "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
 )  # fmt: skip
 LETTERS = "ABCDEFGH"  # of the players in text rendering
-_games: dict[Any, Game] = {}
+_games: dict[Any, Game] = {}  # by text of the sheet and parameters
 # By the text of the sheet and the limits.
 _networks: dict[tuple[str, float, int], tuple[Network, Dynamics]] = {}
 
@@ -122,6 +122,7 @@ def _rules(game: Game) -> tuple[Network, Dynamics]:
 def _compiled(
     text: str, name: str, max_seconds: float, max_instances: int
 ) -> tuple[Network, Dynamics]:
+    """Return the network and the dynamics of a sheet; both are computed once per process."""
     key = text, max_seconds, max_instances
     if key not in _networks:
         network, dynamics = _compile(text, name, max_seconds, max_instances)
