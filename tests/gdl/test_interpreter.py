@@ -127,7 +127,10 @@ def test_unstratified_negation_endless_rules_and_deep_recursion_are_errors():
     assert evaluator(down).query("down", "2000") == [("down", "2000")]
 
 
-@pytest.mark.parametrize("name", sheet_names())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n == "othello" else n for n in sheet_names()],
+)
 def test_vocabulary_is_that_of_the_compiled_sheet(name, monkeypatch):
     network, interpreter = compile_sheet(find_sheet(name)), read_interpreter(find_sheet(name))
     fluents, moves = find_vocabulary(interpreter, 60.0, 10**6)

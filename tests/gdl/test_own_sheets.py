@@ -93,7 +93,7 @@ def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
     assert comparison.positions == len(golden_trace(name)) > 10
 
 
-SLOW_SHEETS = {"connect4", "othello"}  # tens of milliseconds a ply
+SLOW_SHEETS = {"connect4", "hex", "othello"}
 
 
 @pytest.mark.parametrize(
