@@ -2,7 +2,8 @@
 
 A spec string begins with the name of a registered agent, or with a target, `module:maker` or
 `path/to/file.py:maker`; parameters may follow after a colon. The name of the first parameter may be
-omitted, so a registered name takes precedence over a module of the same name.
+omitted: `NAME:VALUE` then looks like `module:maker`. A registered name takes precedence over a
+module of the same name.
 """
 
 import importlib
@@ -71,7 +72,8 @@ ALIASES = {
 
 # Agents registered by code or by entry points of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
-# Loaded makers, by name or target: the loaded object, and the validated maker.
+# Makers of extensions and targets, by name or target: the loaded object, and its validated maker. A
+# target whose file has changed loads another object, which is validated again.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
@@ -95,7 +97,7 @@ def make_agent(spec: str, game: Game) -> Agent:
     params = alias_params | _parse_agent_params(spec, text, first, known)
     for key in params:
         if key not in known:
-            parameter_list = f"it has {', '.join(known)}" if known else "it has none"
+            parameter_list = f"it has {', '.join(known)}" if known else "it has no parameters"
             hint = did_you_mean(key, known)
             raise ValueError(f"agent {name} has no parameter {key!r}{hint}; {parameter_list}")
     for key, parameter in known.items():
@@ -201,8 +203,8 @@ def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> 
     Args:
         spec: the spec string.
         text: its part with the parameters.
-        first: parameter whose name may be omitted, if any.
-        known: parameters of the agent, by name.
+        first: parameter whose name may be omitted; None if the agent has none.
+        known: parameters of the agent, from `agent_params`.
     """
     try:
         return parse_params(spec, text, first, known)
@@ -260,7 +262,10 @@ def incompatibility_reason(name: str, game: Game) -> str:
 
 
 def resolve_alias(name: str) -> str:
-    """Return the spec string of an agent's name or alias in any spelling, or `name` unchanged."""
+    """Return the spec string that a name or an alias of an agent stands for.
+
+    Case, hyphens and underscores in `name` do not matter. An unknown name is returned unchanged.
+    """
     plain = plain_name(name)
     for agent in AGENTS:
         if plain == plain_name(agent):

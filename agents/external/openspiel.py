@@ -27,16 +27,18 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
-MEMORY_MB = 1000  # memory limit of one search
+MEMORY_MB = 1000  # OpenSpiel removes rarely visited nodes from a tree that needs more memory
 INT_MAX = 2**31 - 1  # largest int in C++
 NO_LIMIT = -1.0  # seconds of a search without time limit
-MIN_SIMULATIONS = 2  # the first one ends at the root
+MIN_SIMULATIONS = 2  # the first simulation ends at the root, without a choice of an action
 
 
 class OpenSpielAgent(Agent):
     """Agent with OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
 
-    It tracks each game, so it has to choose in every position in which it is to move.
+    The agent follows each game move by move with a state of OpenSpiel. With OpenSpiel's own version
+    of the game it therefore has to be called in every position in which it is to move: `act` raises
+    a `ValueError` if it missed a turn.
     """
 
     def __init__(
@@ -52,10 +54,10 @@ class OpenSpielAgent(Agent):
 
         Args:
             game: the game it plays.
-            simulations: simulations per move.
-            seconds: time per move, instead of a number of simulations.
-            uct_c: exploration constant of UCT, for rewards in [-1, 1].
-            rollouts: rollouts per simulation.
+            simulations: simulations per move, at least `MIN_SIMULATIONS`.
+            seconds: time limit per move; if given, `simulations` has no effect.
+            uct_c: exploration constant of UCT, for rewards in [-1, 1]; at least 0.
+            rollouts: rollouts per simulation, at least 1.
             solve: whether proven results are backed up.
 
         Raises:
@@ -71,8 +73,9 @@ class OpenSpielAgent(Agent):
         self._pyspiel = import_pyspiel()
         self._spiel_game, self._to_spiel, self._to_ours = self._find_spiel_game()
         self._tracked: dict[int, _TrackedGame] = {}  # by env_index
-        # Scratch space of `find_moves`, and the same memory as unsigned integers. Records are
-        # assigned field by field, so padding bytes are always zero.
+        # Scratch space of `find_moves`, and the same memory as unsigned integers, by which it
+        # compares positions. Padding bytes do not matter: records are assigned field by field, so
+        # the padding stays zero.
         self._states = game.empty(MAX_PLIES + 2)
         self._words = as_words(self._states)
         self._legal = np.zeros((MAX_PLIES, game.num_actions), np.int16)
@@ -98,7 +101,7 @@ class OpenSpielAgent(Agent):
         return self._pyspiel.load_game(name), to_spiel, to_ours
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Search for the time of the clock."""
+        """Limit each search to the thinking time of the time control."""
         self.seconds = time_control.thinking_seconds
 
     def prepare(self) -> None:
@@ -120,7 +123,8 @@ class OpenSpielAgent(Agent):
         """Track each game to its position, and run OpenSpiel's search there.
 
         Raises:
-            ValueError: if a position does not follow from the last one of its game.
+            ValueError: if a position cannot be reached in `MAX_PLIES` plies from the agent's last
+                position in the game, nor from the start. With our rules any position is accepted.
         """
         actions = np.zeros(len(states), np.int64)
         for k, env_index in enumerate(env_indices.tolist()):
@@ -129,7 +133,7 @@ class OpenSpielAgent(Agent):
         return actions
 
     def _track(self, env_index: int, s: Any) -> Any:
-        """Return OpenSpiel's state of position `s`."""
+        """Return OpenSpiel's state of position `s`, and store it as the last one of its game."""
         tracked = self._tracked.get(env_index)
         moves = None if tracked is None else self._find_moves(tracked.position, s)
         if tracked is None or moves is None:
@@ -141,8 +145,8 @@ class OpenSpielAgent(Agent):
         if moves is None:
             raise ValueError(
                 f"the position in game {env_index} is more than {MAX_PLIES} plies from the "
-                f"last one there, and from the start of {self.game.spec}: OpenSpiel must see "
-                "whole games"
+                f"agent's last position in that game, and from the start of {self.game.spec}: the "
+                "agent must be called at each of its turns"
             )
         for action in moves:
             tracked.state.apply_action(self._to_spiel(tracked.state, action))
@@ -150,7 +154,7 @@ class OpenSpielAgent(Agent):
         return tracked.state
 
     def _find_moves(self, position: Any, target: Any) -> list[int] | None:
-        """Return the moves that lead from one position to another, or None."""
+        """Return at most `MAX_PLIES` moves from one position to another; None if there are none."""
         self._states[0], self._states[-1] = position, target
         moves = np.zeros(MAX_PLIES, np.int64)
         n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
@@ -190,7 +194,7 @@ class OpenSpielAgent(Agent):
 
 
 class _TrackedGame(NamedTuple):
-    """Last position in which the agent chose, and OpenSpiel's state of it."""
+    """Last known position of a game, a record, and the `pyspiel.State` of the same position."""
 
     position: Any
     state: Any
@@ -206,7 +210,8 @@ def check_ours(game: Game, reason: str) -> None:
     Raises:
         ValueError: if it cannot.
     """
-    if game.simultaneous or "rng" in (game.state.names or ()):
+    has_chance = "rng" in (game.state.names or ())  # the state has a random stream
+    if game.simultaneous or has_chance:
         raise ValueError(f"{reason}; with our rules it plays sequential games without chance only")
 
 
@@ -225,8 +230,8 @@ def counterpart(game: Game) -> Counterpart:
     if not target:
         games = ", ".join(games_with("openspiel"))
         raise ValueError(f"OpenSpiel has no version of {game.name}; games with one are {games}")
-    translated_game: Counterpart = load(target)(game)
-    return translated_game
+    version: Counterpart = load(target)(game)
+    return version
 
 
 def import_pyspiel() -> Any:

@@ -33,8 +33,9 @@ class CompiledNetwork:
 
     With `int16` the outputs are less exact, see `int16_products`.
 
-    Convolutions are Winograd's, see `winograd`. No Python or PyTorch runs between the layers, which
-    would take most of the time of small batches. It is thread-safe.
+    Convolutions are Winograd's, see `winograd`. All layers run in one compiled function: for small
+    batches, calls of Python or PyTorch between the layers would take most of the time. Several
+    threads may call the same network.
     """
 
     def __init__(self, network: PVNetwork, scale: float, int16: bool = False):
@@ -49,14 +50,16 @@ class CompiledNetwork:
         blocks = [block for block in trunk.blocks if isinstance(block, Block)]
         layers = [layer for block in blocks for layer in (block.first, block.second)]
         rows, columns = tower.planes_shape
+        board_rows, board_columns = tower.board
         self._shape = Shape(
-            rows,
-            columns,
-            (rows - tower.board[0]) // 2,
-            (columns - tower.board[1]) // 2,
-            *tower.board,
-            trunk.enter.in_channels,
-            trunk.enter.out_channels,
+            rows=rows,
+            columns=columns,
+            top=(rows - board_rows) // 2,
+            left=(columns - board_columns) // 2,
+            board_rows=board_rows,
+            board_columns=board_columns,
+            planes=trunk.enter.in_channels,
+            filters=trunk.enter.out_channels,
             head_filters=tower.first_layer.out_channels,
             others=0 if tower.linear_layer is None else tower.linear_layer.out_features,
             int16=int16,
@@ -66,30 +69,42 @@ class CompiledNetwork:
         scales: list[NDArray[np.float32]] = []
         if int16:
             quantized = [quantize_weights(array) for array in weights]
+            # `_concatenate` copies float32: the bits of the integers pass through it unchanged.
             weights = [layer.pairs.view(np.float32) for layer in quantized]
             scales = [layer.scales for layer in quantized]
-        self._trunk = (
-            _concatenate([transform_weights(_array(trunk.enter.weight))]),
-            _concatenate(weights).view(np.int32 if int16 else np.float32),
-            _concatenate(scales),
-            _concatenate([_array(layer.bias) for layer in (trunk.enter, *layers)]),
-            np.array([block.pool is not None for block in blocks], np.bool_),
-            _concatenate([_dense(block.pool) for block in blocks if block.pool is not None]),
+        self._trunk = (  # names are those of `make_run_network`
+            _concatenate([transform_weights(_array(trunk.enter.weight))]),  # enter_weights
+            _concatenate(weights).view(np.int32 if int16 else np.float32),  # weights
+            _concatenate(scales),  # scales
+            _concatenate([_array(layer.bias) for layer in (trunk.enter, *layers)]),  # biases
+            np.array([block.pool is not None for block in blocks], np.bool_),  # is_pooled
+            _concatenate(  # pools
+                [_dense(block.pool) for block in blocks if block.pool is not None]
+            ),
         )
         head, last = tower.first_layer, tower.linear_layer
         head_weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
         if last is not None:
             matrix = _array(last.weight)
-            if self._shape.head_filters > 1:  # inputs in channels last, with padded filters
+            # PyTorch flattens the outputs of the first layer with channels first; those of the
+            # compiled function have channels last, padded to whole vectors.
+            if self._shape.head_filters > 1:
                 matrix = matrix.reshape(len(matrix), self._shape.head_filters, -1).swapaxes(1, 2)
                 matrix = _pad_to_vectors(matrix).reshape(len(matrix), -1)
             head_weights.append(_dense(last, matrix))
-        head_weights += [_dense(network.value[0]), _dense(network.value[2])]
+        head_weights += [_dense(network.value[0]), _dense(network.value[2])]  # [1] is a ReLU
         self._heads = _concatenate(head_weights)
         self._workspaces = threading.local()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return logits and values, `[K, num_actions + 1]`, as `PVNetwork.forward` does."""
+        """Return what `PVNetwork.forward` returns: logits and, in the last column, values.
+
+        Args:
+            planes: shape `[K, planes, rows, columns]`.
+
+        Returns:
+            Shape `[K, num_actions + 1]`.
+        """
         shape = self._shape
         out = np.empty((len(planes), shape.cells + shape.others + 1), np.float32)
         flat = np.ascontiguousarray(planes).reshape(-1)
@@ -99,14 +114,14 @@ class CompiledNetwork:
         return out
 
     def _workspace(self) -> tuple[NDArray[Any], ...]:
-        """Return the thread's scratch space."""
+        """Return the scratch space of the current thread, the last arguments of `run_network`."""
         local = vars(self._workspaces)
         if "arrays" not in local:
             shape = self._shape
             cells, tiles = shape.rows * shape.columns, num_tiles(shape.rows, shape.columns)
             count = batch_size(shape)
             width = max(shape.filters, round_up(shape.planes))
-            sizes = [  # in numbers; names are those of `make_run_network`
+            sizes = [  # in float32 numbers; names are those of `make_run_network`
                 count * cells * round_up(shape.planes),  # inputs_nhwc
                 count * cells * shape.filters,  # x
                 count * cells * max(shape.filters, round_up(shape.head_filters)),  # hidden

@@ -1,4 +1,33 @@
-"""Commands that a page sends about a game, as JSON objects with a `type`."""
+"""Commands that a page in the browser sends about a game.
+
+A command is a JSON object with a `type` and these fields (optional ones in brackets). Players and
+actions are numbers. `ply` is the number of plies before a position; if it is omitted, the position
+is the current one, except in `undo`.
+
+| type | fields | effect |
+|:--|:--|:--|
+| `play` | `action`, `ply` | plays a move in the current position, which must have this `ply` |
+| `choose` | `player`, `action` | chooses an action in a simultaneous game |
+| `view` | `ply` | reply `position`: the view of a position |
+| `undo` | [`ply`] | goes back to `ply`, by default to the last decision of a person |
+| `redo` | | plays undone actions again |
+| `restart` | [`seed`] | begins another game, by default with the next seed |
+| `pause` | `on` | pauses the agents (true) or lets them continue (false) |
+| `options` | [`pause`, `clock`, `ponder`] | sets `ArenaGame.move_delay`, `clock`, `ponder` |
+| `seats` | `seats` | replaces the players, see `Lobby.open` |
+| `analyze` | [`ply`] | lets the adviser analyze a position next |
+| `analyze_all` | | lets the adviser analyze all positions |
+| `stop_analysis` | | stops the adviser |
+| `stop` | | stops all searches of the game |
+| `get_position` | [`ply`] | reply `position_json`: a position as JSON text |
+| `set_up` | `position` | begins a game from a position as JSON text |
+| `edit` | [`ply`] | reply `editor`: the contents of the position editor, see `editor_view` |
+| `check_cells` | `cells`, `player`, `ply`, [`check`] | reply `cells`: the position or a problem |
+| `set_up_cells` | `cells`, `player`, `ply` | begins a game from an edited position |
+
+`cells` are codes of cells (see `position_setup`), `player` is the player to move, and `ply` that of
+the position that was edited. `check` is the number of the check, which the reply repeats.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +61,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             player = integer("player", message.get("player"), 0, game.game.num_players - 1)
             action = _action(game, message)
             game.turns.check_choice(player, action)
-            if game.paused:
+            if game.paused:  # a simultaneous game with people begins at the first choice
                 game.set_paused(False)
             game.turns.choose(player, action)
         case "view":
@@ -49,6 +78,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "pause":
             game.set_paused(message.get("on") is True)
         case "options":
+            # The field `pause` is a number of seconds, unlike the command `pause`.
             game.move_delay = real("pause", message.get("pause", game.move_delay), 0, MAX_SECONDS)
             game.clock = real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
             game.ponder = message.get("ponder", game.ponder) is True
@@ -57,13 +87,14 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             game.set_seats(await lobby.seats(game.game, message.get("seats")))
         case "analyze":
             ply = integer("ply", message.get("ply", plies), 0, plies)
-            await game.workers.stop(f"{game.name}/advice")
+            # The adviser analyzes one position at a time: otherwise this one would have to wait.
+            await _stop_adviser(game)
             game.advice.request([ply])
         case "analyze_all":
             game.advice.request(list(range(plies + 1)))
         case "stop_analysis":
             game.advice.queue.clear()
-            await game.workers.stop(f"{game.name}/advice")
+            await _stop_adviser(game)
         case "stop":
             await game.stop()
         case "get_position":
@@ -80,13 +111,18 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             reply({"type": "editor", "ply": ply, **view})
         case "check_cells":
             # The page counts its checks, and ignores the reply to any but the latest.
-            number = integer("check", message.get("check", 0), 0, 2**31)
-            reply({"type": "cells", "check": number, **await _check_cells(game, message)})
+            check = integer("check", message.get("check", 0), 0, 2**31)
+            reply({"type": "cells", "check": check, **await _check_cells(game, message)})
         case "set_up_cells":
             game.set_up(await _position_of(game, message))
             reply({"type": "cells_set_up"})
         case _:
             raise ValueError(f"unknown command {kind!r:.80}")
+
+
+async def _stop_adviser(game: ArenaGame) -> None:
+    """Stop the running analysis of the adviser; queued positions stay in the queue."""
+    await game.workers.stop(f"{game.name}/advice")
 
 
 async def _check_cells(game: ArenaGame, message: dict[str, Any]) -> dict[str, str]:
@@ -104,14 +140,20 @@ async def _position_of(game: ArenaGame, message: dict[str, Any]) -> Any:
     Raises:
         ValueError: with the reason, if there is none.
     """
-    rules, cells = game.game, message.get("cells")
-    player = integer("player", message.get("player"), 0, rules.num_players - 1)
+    cells = message.get("cells")
+    player = integer("player", message.get("player"), 0, game.game.num_players - 1)
     ply = integer("ply", message.get("ply"), 0, len(game.history.actions))
-    return await asyncio.to_thread(position_from_cells, rules, game.position_at(ply), cells, player)
+    edited = game.position_at(ply)
+    return await asyncio.to_thread(position_from_cells, game.game, edited, cells, player)
 
 
 def _play(game: ArenaGame, message: dict[str, Any]) -> None:
-    """Play the action of a person; a message about an earlier position is refused."""
+    """Play the action of the person to move.
+
+    Raises:
+        ValueError: if no person is to move, the action is illegal, or the message is about another
+            position than the current one.
+    """
     history = game.history
     if history.is_over:
         raise ValueError("the game is over")
@@ -132,4 +174,5 @@ def _play(game: ArenaGame, message: dict[str, Any]) -> None:
 
 
 def _action(game: ArenaGame, message: dict[str, Any]) -> int:
+    """Return the action of a message; it may be illegal in the current position."""
     return integer("action", message.get("action"), 0, game.game.num_actions - 1)

@@ -11,11 +11,13 @@ from ludoteca.evaluate.play.analysis import MoveAnalysis
 def analysis_payload(game: Game, analysis: MoveAnalysis) -> dict[str, Any]:
     """Return a `MoveAnalysis` as JSON values; unknown numbers are None.
 
-    `value_kind` says what the values of moves are: the mean score of a search's simulations, from 0
-    to 1, or Q values, from -1 to 1. `share` is the visit share of a move, `policy` its prior by a
-    network.
+    The fields are those of `MoveAnalysis`, except for `name`, the name of the action, and the list
+    `moves`: in an entry, `share` is the visit share of a move, and `policy` its prior by a network.
+    `value_kind` is the scale of the moves' values: `"mean score"`, from 0 to 1, of the simulations
+    of a search or of a solved position; or `"Q"`, from -1 to 1.
     """
-    searched = analysis.shares is not None or analysis.exact is not None
+    # A solved position has an exact score, but no visit shares; its values are scores, too.
+    has_scores = analysis.shares is not None or analysis.exact is not None
     return {
         "agent": analysis.agent,
         "ply": analysis.ply,
@@ -28,7 +30,7 @@ def analysis_payload(game: Game, analysis: MoveAnalysis) -> dict[str, Any]:
         "simulations": analysis.simulations,
         "seconds": round(analysis.seconds, 4),
         "variation": list(analysis.variation),
-        "value_kind": "mean score" if searched else "Q",
+        "value_kind": "mean score" if has_scores else "Q",
         "moves": _moves(game, analysis),
     }
 
@@ -39,9 +41,10 @@ def action_label(game: Game, action: int) -> str:
 
 
 def _moves(game: Game, analysis: MoveAnalysis) -> list[dict[str, Any]]:
-    """Return the visits, share, value and prior of each move that has any, the best move first.
+    """Return an entry for each move with visits, a value or a prior; see `analysis_payload`.
 
-    Moves that have only a prior come last.
+    The moves are in descending order of `MoveAnalysis.action_weights`; those that have only a prior
+    come last.
     """
     order = analysis.best(game.num_actions)
     if analysis.priors is not None:

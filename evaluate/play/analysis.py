@@ -30,9 +30,10 @@ class SupportsActionValues(Protocol):
     """Agent with action values."""
 
     def values(self, s: Any) -> NDArray[np.floating[Any]]:
-        """Return the value of every action for the player to move, about in [-1, 1].
+        """Return the value Q of every action for the player to move.
 
-        Shape `[num_actions]`, or `[rows, columns]` if actions are cells.
+        Values are estimates of returns in [-1, 1], and may lie slightly outside. Shape
+        `[num_actions]`, or `[rows, columns]` if actions are cells.
         """
 
 
@@ -46,16 +47,18 @@ class MoveAnalysis:
         seat: the player to move.
         action: the agent's action.
         shares: visit shares of the actions, NaN for actions without visits. Shape
-            `[num_actions]`; None if the agent does not search.
-        values: value of each action for the player to move, NaN where unknown: mean scores in
-            [0, 1] of a search, otherwise action values Q, about in [-1, 1]. Shape
+            `[num_actions]`; None without simulations: the agent does not search, or has solved the
+            position exactly.
+        values: value of each action for the player to move, NaN where unknown: scores in [0, 1] of
+            a search, otherwise action values Q, estimates of returns in [-1, 1]. Shape
             `[num_actions]`; None if the agent has no values.
-        visits: visit counts of the actions of a search, or None. Shape `[num_actions]`.
+        visits: visit counts of the actions; None where `shares` is None. Shape `[num_actions]`.
         priors: probabilities of the actions by a policy network, or None. Shape `[num_actions]`.
-        score: expected score of the player to move: 1 for a win, 0.5 for a draw, 0 for a loss.
-        proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
-        exact: score of the player to move if the position was solved to the end (in Othello, the
-            disc difference); else None.
+        score: expected score of the player to move: 1 for a win, 0.5 for a draw, 0 for a loss; None
+            if the agent does not estimate it.
+        proven: `"win"`, `"draw"` or `"loss"` for the player to move; `""` if nothing is proven.
+        exact: result of the game for the player to move in the units of the endgame solver (in
+            Othello, the final disc difference) if it has solved the position; else None.
         simulations: number of simulations of the search; 0 without one.
         seconds: time of the search; 0 without one.
         variation: principal variation, as names of moves.
@@ -153,7 +156,7 @@ def check_action(history: GameHistory, seat: int, action: int) -> None:
 
 
 def _random_stream(history: GameHistory, seat: int, ply: int | None = None) -> NDArray[np.uint64]:
-    """Return the random stream of a seat's action after `ply` plies, by default the next. `[1]`."""
+    """Return the random stream `[1]` of a seat's action after `ply` plies, by default the next."""
     return history.rng(ply, seat if history.game.simultaneous else None)
 
 
@@ -174,8 +177,9 @@ def _think(agent: Agent, name: str, history: GameHistory, seat: int) -> MoveAnal
     if not isinstance(agent, SupportsActionValues):
         return MoveAnalysis(name, ply, seat, action)
     values = _by_action(agent.values(s), history.legal(seat), history.game.num_actions)
-    best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
-    return MoveAnalysis(name, ply, seat, action, values=values, score=(best + 1) / 2)  # from Q
+    best_return = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
+    score = (best_return + 1) / 2  # from a return in [-1, 1] to a score in [0, 1]
+    return MoveAnalysis(name, ply, seat, action, values=values, score=score)
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:

@@ -12,11 +12,11 @@ from ludoteca.evaluate.play.session import HUMAN, Session, find_action
 HELP = """a move by its name, or
   ?            this help and the legal moves
   undo         back to your last decision
-  hint         what the agent would play for you
+  hint         the move that an agent would play for you
   new          another game
-  save [FILE]  write the game to a file
+  save [FILE]  write the game to a replay file (JSON)
   quit"""
-AFTER_FAILURE = "save [FILE] writes the game so far, quit ends"
+AFTER_FAILURE = "save [FILE] writes the game so far, quit ends the program"
 MOVES_SHOWN = 4  # maximum number of best moves in the text of an analysis
 
 
@@ -40,14 +40,15 @@ class Terminal:
         Args:
             session: the first game, at its start or after some moves.
             agent_threads: the agents, by seat.
-            adviser: agent for hints for humans.
+            adviser: agent that gives hints to humans; None: there are no hints.
             file: file for a `save` command without a file name; by default every game has its own
                 file, named after the game and the time.
         """
         self.session = session
         self.failure: AgentFailure | None = None
         self._agent_threads, self._adviser = dict(agent_threads), adviser
-        self._file = self._save_path = file
+        self._file = file
+        self._save_path = file  # that of the current game: the last one saved to, or the default
         self._closed = False
 
     def play(self) -> None:
@@ -132,8 +133,11 @@ class Terminal:
             print("there is nothing to undo")
 
     def _hint(self, _: str) -> None:
-        if self._adviser is None or not self.session.waits_for_human:
-            print("there is no hint")
+        if self._adviser is None:
+            print("there is no hint: the game has no adviser")
+            return
+        if not self.session.waits_for_human:
+            print("there is no hint: no human is to move")
             return
         answer = self._adviser.think(self.session)
         print(answer if isinstance(answer, AgentFailure) else f"hint: {self._describe(answer)}")
@@ -167,7 +171,10 @@ class Terminal:
         if analysis.exact is not None:
             parts.append(f"exact score {analysis.exact:+d}")
         if analysis.action_weights is not None:
-            kind = "values" if analysis.shares is None else "visit shares"
+            if analysis.shares is not None:
+                kind = "visit shares"
+            else:  # of a solved position, or Q
+                kind = "values (-1 to 1)" if analysis.exact is None else "values (0 to 1)"
             best = (
                 f"{names[a]} {analysis.action_weights[a]:.2f}" for a in analysis.best(MOVES_SHOWN)
             )

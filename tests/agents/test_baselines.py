@@ -263,8 +263,8 @@ def test_greedy_is_an_opponent_in_environments():
     [
         ("zzz", r"unknown agent 'zzz'; there are random, greedy, sb3"),
         ("", "unknown agent ''"),
-        ("random:depth=3", "agent random has no parameter 'depth'; it has none"),
-        ("greedy:ply=1,x=2", "agent greedy has no parameter 'ply'; it has none"),
+        ("random:depth=3", "agent random has no parameter 'depth'; it has no parameters"),
+        ("greedy:ply=1,x=2", "agent greedy has no parameter 'ply'; it has no parameters"),
         ("sb3:file=x", "agent sb3 has no parameter 'file'; it has path"),
         ("sb3", r"agent sb3 needs path=\.\.\., got 'sb3'"),
         ("random:depth", r"expected key=value after the colon of 'random:depth', got 'depth'"),

@@ -220,7 +220,11 @@ def test_a_registered_agent_plays_by_its_name(clean):
         ("Player = 3", "agents_here:Player", "must be a subclass of Agent, or a function"),
         ("def play(planes, masks): ...", "agents_here:play", "use function:agents_here:"),
         ("def play(game): return 3", "agents_here:play", "it made 3; for a function policy"),
-        ("def play(game): return 3", "agents_here:play:x=1", "no parameter 'x'; it has none"),
+        (
+            "def play(game): return 3",
+            "agents_here:play:x=1",
+            "no parameter 'x'; it has no parameters",
+        ),
         ("import not_there", "agents_here:play", "No module named 'not_there'"),
     ],
 )

@@ -47,7 +47,7 @@ def test_invalid_options(
         ({"opponent": ["random", "random"]}, "so opponent must be one spec or a list of 1, got 2"),
         ({"opponent": []}, "so opponent must be one spec or a list of 1, got 0"),
         ({"opponent": "nobody"}, "unknown agent 'nobody'"),
-        ({"opponent": "random:x=1"}, "agent random has no parameter 'x'; it has none"),
+        ({"opponent": "random:x=1"}, "agent random has no parameter 'x'; it has no parameters"),
         ({"opponent": 3}, "opponent must be a spec string such as 'random' or an agent .*got 3"),
         ({"opponent": [None]}, "opponent must be a spec string .*got None"),
     ],

@@ -75,7 +75,7 @@ REASONS = [
     ("connect4", [(3, 3, 1)], "the piece in column 4 must lie on another piece"),
     ("connect4", [(5, k, 2) for k in range(4)], "over in this position: yellow wins"),
     ("hex:board_size=3", [(k, 0, 1) for k in range(3)], "over in this position: black wins"),
-    ("atari_go", [(0, 0, 1)], "in turn; with white to move it is possible"),
+    ("atari_go", [(0, 0, 1)], "do not fit the player to move; with white to move it is possible"),
     ("breakthrough", [(0, 0, 1)], "has broken through already"),
     ("breakthrough", [(2, 2, 3)], "hole is impossible at c4"),
     ("sheep_and_wolf", [(3, 3, 1)], "must be on different dark cells"),

@@ -229,7 +229,12 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
             "has one player, and a match needs two players",
         ),
         ("hex", ("random", "zzz"), {}, "unknown agent 'zzz'; there are random, greedy"),
-        ("hex", ("random:x=1", "random"), {}, "agent random has no parameter 'x'; it has none"),
+        (
+            "hex",
+            ("random:x=1", "random"),
+            {},
+            "agent random has no parameter 'x'; it has no parameters",
+        ),
         ("chess", AGENTS, {}, "unknown game 'chess'"),
         ("hex", AGENTS, {"games": 0}, "games must be an integer from 1"),
         ("hex", AGENTS, {"batch_size": 0}, "batch_size must be an integer from 1"),

@@ -1,9 +1,10 @@
 """Playouts in which a value network chooses the moves of both players, for a batch of leaves.
 
-Sancho and Fernández (University of Seville), section III-C: the network "will replace the random
-choice of moves" of the playouts. The network evaluates the position after each legal move (a
-successor), and the player to move plays the best move, or one sampled from the softmax of the
-values. In each ply the successors of all unfinished playouts are evaluated together.
+Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville, 2019), section
+III-C: the network "will replace the random choice of moves" of the playouts. The network evaluates
+the position after each legal move (a successor), and the player to move plays the best move, or one
+sampled from the softmax of the values. In each ply the successors of all unfinished playouts are
+evaluated together.
 """
 
 import math
@@ -23,9 +24,9 @@ from ludoteca.envs.rng import below, next_u64
 MOVE = np.dtype(
     [
         ("value", np.float64),  # value of the successor for player 0, in [-1, 1]
-        ("parent", np.int64),  # index of the playout
+        ("parent", np.int64),  # index of the playout in which the move is legal
         ("mover", np.int64),  # player who makes the move
-        ("seat", np.int64),  # player to move in the successor, if the game is not over
+        ("next_mover", np.int64),  # player to move in the successor, if the game is not over
         ("over", np.bool_),  # whether the game is over in the successor
     ],
     align=True,
@@ -46,7 +47,7 @@ class ValuePlayouts:
         self._encoder, self._temperature = encoder, temperature
         game = encoder.game
         self._compiled = make_value_playouts(game)
-        self._work = np.zeros(
+        self._work = np.zeros(  # scratch space: returns by player, and legal actions
             1,
             np.dtype(
                 [
@@ -64,8 +65,8 @@ class ValuePlayouts:
         """Play positions out; return the results for player 0. Shape `[K]`.
 
         Args:
-            states: the positions, changed in place: the terminal positions of the playouts. Shape
-                `[K]`.
+            states: the positions; in the end they are the terminal positions of their playouts.
+                Shape `[K]`.
             streams: one random stream per position, advanced in place. Shape `[K, 1]`.
             evaluate: the network; only its values are used.
         """
@@ -77,10 +78,10 @@ class ValuePlayouts:
         while count := self._compiled.write_successors(states, self._work, successors, moves):
             unfinished = np.flatnonzero(~moves["over"][:count])
             if len(unfinished) > 0:
-                seats = moves["seat"][unfinished]
-                planes, _ = self._encoder.encode(successors[unfinished], seats)
+                movers = moves["next_mover"][unfinished]
+                planes, _ = self._encoder.encode(successors[unfinished], movers)
                 values = evaluate(planes)[1]
-                moves["value"][unfinished] = np.where(seats == 0, values, -values)
+                moves["value"][unfinished] = np.where(movers == 0, values, -values)
             self._compiled.advance(states, successors, moves[:count], streams, self._temperature)
         results = np.zeros(len(states), np.float32)
         self._compiled.write_results(states, self._work, results)
@@ -106,11 +107,23 @@ class PlayoutSearch(NetworkGuidedSearch):
     def _evaluate_seats(
         self, states: NDArray[np.void], seats: NDArray[np.int64], evaluate: Evaluate
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return uniform priors, and the results of a playout from each position."""
+        """Return uniform priors, and the result of one playout from each position.
+
+        Args:
+            states: positions of the pending leaves of all searches, in the order of the searches.
+                Shape `[K]`.
+            seats: player to move in each position. Shape `[K]`.
+            evaluate: the network; only its values are used.
+
+        Returns:
+            Priors `[K, A]`, and results in [-1, 1] for the player to move, `[K]`.
+        """
         priors = np.empty((len(states), self.game.num_actions), np.float32)
         self._compiled.write_priors(states, np.zeros_like(priors), self.trees.work, priors)
-        # A playout has a random stream of its own, so that results do not depend on the batch.
+        # The search of each of the `states`: these are the leaves of the pending simulations.
         searches = self.trees.simulations["pending"].nonzero()[0]
+        # A playout has a random stream of its own, seeded from that of its search, so that results
+        # do not depend on the other searches of the batch.
         streams = np.zeros((len(states), 1), np.uint64)
         make_value_playouts(self.game).seed(self.trees.streams, searches, streams)
         results = self._playouts(states.copy(), streams, evaluate)
@@ -126,9 +139,11 @@ class CompiledPlayouts(NamedTuple):
             int64 `[K]`.
         write_successors: `write_successors(states, work, successors, moves) -> count` writes the
             legal moves of all unfinished `states`, records of `MOVE`, and their successors; it
-            returns their number.
+            returns the number of moves. The moves of a playout follow one another. Only moves that
+            end the game get their `value`.
         advance: `advance(states, successors, moves, streams, temperature)` replaces each unfinished
-            position by one of its successors, chosen by the values of the moves.
+            position by one of its successors, chosen by the values of the moves. `moves` must be in
+            the order of `write_successors`.
         write_results: `write_results(states, work, results)` writes player 0's returns, float32
             `[K]`.
     """
@@ -168,7 +183,7 @@ def make_value_playouts(game: Game) -> CompiledPlayouts:
                     returns(s, scores)
                     move.value = scores[0]
                 else:
-                    move.seat = player(s)
+                    move.next_mover = player(s)
                 count += 1
         return count
 
