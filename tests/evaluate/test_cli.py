@@ -310,7 +310,9 @@ def test_help_of_a_match_shows_the_parameters_of_the_game(capsys):
     status, out, _ = run(capsys, "match", "hungry_geese:rows=9", "--help")
     assert status == 0
     assert "--hunger-rate INT" in out
-    assert "number of steps after which each goose loses a segment, 1 to 10,000. (default: 40)" in out
+    assert (
+        "number of steps after which each goose loses a segment, 1 to 10,000. (default: 40)" in out
+    )
     assert "--rows INT 3 to 50. (default: 9)" in out
     assert "GAME" in out
 
