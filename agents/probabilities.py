@@ -20,11 +20,12 @@ def action_probabilities(
     """Return the probability with which an agent chooses each action.
 
     For an agent that does not return its probabilities (see `Agent.action_probabilities`),
-    `samples` actions per position are sampled, with the same random streams in each position. One
-    sample gives a deterministic policy; many samples estimate a stochastic one.
+    `samples` actions per position are sampled, with the same random streams in each position, so
+    that the result for a position does not depend on the other positions. One sample gives a
+    deterministic policy; many samples estimate a stochastic one.
 
     Args:
-        agent: the agent; its choice must depend on the position only.
+        agent: the agent; its choice must depend only on the position and the random stream.
         states: unfinished positions. Shape `[K]`.
         seats: player to act in each position. Shape `[K]`.
         samples: samples per position, for agents that do not return their probabilities.
@@ -36,7 +37,7 @@ def action_probabilities(
 
     Raises:
         ValueError: if `samples` is out of range, or the agent's choice is not an action of the
-            game, such as `FORFEIT`.
+            game, such as `ludoteca.envs.game.FORFEIT`.
     """
     integer("samples", samples, 1, 10**6)
     probabilities = np.zeros((len(states), agent.game.num_actions))
@@ -63,8 +64,7 @@ def _action_frequencies(
     frequencies = np.zeros((len(states), agent.game.num_actions))
     rows, stream = np.arange(len(states)), np.array([seed], np.uint64)
     for _ in range(samples):
-        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
-            rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
+        rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
         agent.reset(rows)
         actions = agent.act(states, seats, rngs, rows)
         if actions.min() < 0 or actions.max() >= agent.game.num_actions:

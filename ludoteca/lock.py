@@ -12,6 +12,8 @@ LOCK = ".lock"  # name of the file in the folder
 # Errors of file systems that do not support locks.
 UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 MAX_COMMAND_LENGTH = 200  # maximum number of characters of the command in the file
+MAX_HOLDER_BYTES = 4096  # maximum number of bytes read from the file for an error message
+RETRY_SECONDS = 0.02  # time between attempts to lock
 TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been killed
 
 
@@ -20,6 +22,10 @@ class FolderLock:
 
     The kernel releases the lock however the process ends, so no lock is ever stale. The locked file
     stays in the folder, and names the last process that held the lock.
+
+    Attributes:
+        process: id of the process that locked the folder. A forked process inherits this object,
+            but does not hold the lock.
     """
 
     def __init__(self, folder: Path):
@@ -30,13 +36,13 @@ class FolderLock:
         deadline = time.monotonic() + TIMEOUT
         while not lock_file(descriptor):
             if time.monotonic() > deadline:
-                holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
+                holder = os.pread(descriptor, MAX_HOLDER_BYTES, 0).decode(errors="replace").strip()
                 self._close()
                 raise ValueError(
                     f"{folder} is in use by {holder or 'another process'}: wait until it ends, end "
                     "it, or use another folder"
                 )
-            time.sleep(0.02)
+            time.sleep(RETRY_SECONDS)
         self.process, self._file_status = os.getpid(), os.fstat(descriptor)
         command = " ".join(shlex.join(getattr(sys, "orig_argv", sys.argv)).split())
         if len(command) > MAX_COMMAND_LENGTH:
@@ -53,6 +59,7 @@ class FolderLock:
         return self.process == os.getpid() and os.path.samestat(file_status, self._file_status)
 
 
+# The locks of this process that are in use, by the absolute path of the folder.
 _locks: "weakref.WeakValueDictionary[Path, FolderLock]" = weakref.WeakValueDictionary()
 
 

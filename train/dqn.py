@@ -1,8 +1,8 @@
 """Deep Q-learning with experience replay (DQN), for sequential two-player games.
 
 Mnih et al., "Human-level control through deep reinforcement learning" (2015). Preset `default` adds
-to DQN: target network, double and dueling Q-networks, n-step returns, prioritized replay, and
-masked negamax targets. Preset `tanaka2018` has the settings of Tanaka, "Inteligencia artificial
+to it: double and dueling Q-networks, n-step returns, prioritized replay, and negamax targets that
+exclude illegal actions. Preset `tanaka2018` has the settings of Tanaka, "Inteligencia artificial
 para o jogo de Hex" (2018). An interrupted run resumes, with the same result, when the same command
 is given again.
 """
@@ -57,16 +57,17 @@ class DQNConfig(RLConfig):
     replay_ratio: float = 2.0
     """Mean number of times that each transition is sampled for an update."""
     games_per_update: int | None = None
-    """Games per gradient update, instead of `replay_ratio`; None: use `replay_ratio`."""
+    """Games per gradient update, instead of `replay_ratio`; None: use `replay_ratio`. The updates
+    for the games before `learning_starts` is reached are made at that time."""
     learning_starts: int = AUTO
-    """Transitions collected before the first update. -1: 1/100 of those of the run, at most
-    5,000."""
+    """Transitions collected before the first update. -1: about 1/100 of those of the run (estimated
+    from the length of random games), at most 5,000."""
 
     eval_games: int = 200
     eval_opponents: tuple[str, ...] = ()
     """Opponents in evaluations, as spec strings; by default the training opponent, or `random`
-    after self-play. The evaluation score is the win rate against the first one, in the seats of
-    `agent_seat`."""
+    after self-play. The evaluation score is the fraction of games won against the first one, in the
+    seats of `agent_seat`."""
     final_eval_games: int = 1_000
 
     opponent: str = "self"
@@ -93,13 +94,13 @@ class DQNConfig(RLConfig):
     loss_reward: float = -1.0
     """Reward of a loss."""
     loss_reward_by_length: bool = False
-    """Multiply the reward of a loss by 1 - plies / (longest game + 1): a later loss is less
+    """Multiply the reward of a loss by 1 - plies / (`game.max_plies` + 1): a later loss is less
     negative."""
     gamma: float = 1.0
     """Discount factor per step; a step leads from one state of `td_target` to the next."""
     n_step: int = 3
-    """Steps of the n-step return, cut short before the next random move (as in Watkins' Q(lambda):
-    Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
+    """Steps of the n-step return, cut short before the next exploratory move (as in Watkins'
+    Q(lambda): Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
     double_q: bool = True
     """Double DQN: the online network selects the next action, the target network evaluates it (van
     Hasselt, Guez and Silver, "Deep reinforcement learning with double Q-learning", 2016)."""
@@ -108,15 +109,15 @@ class DQNConfig(RLConfig):
     target_update_interval: int = 200
     """Updates between copies of the online network to the target network; 0: no target network."""
     loss_function: Literal["mse", "huber", "bce"] = "bce"
-    """`mse`: 0.5 (y - Q)^2. `huber`: Huber loss. `bce`: cross-entropy of the win probability, for
-    networks whose Q-values are in [-1, 1] (`network.bounded`)."""
+    """`mse`: 0.5 (y - Q)^2 for a TD target y. `huber`: Huber loss. `bce`: cross-entropy of the win
+    probability, for networks whose Q-values are in [-1, 1] (`network.bounded`)."""
 
     buffer_size: int = AUTO
     """Capacity of the replay buffer, in transitions. -1: those of the run, at most 200,000."""
     prioritized_replay: bool = True
-    """Prioritized replay: sample transitions in proportion to their absolute TD error."""
+    """Prioritized replay: sample transitions by priorities, powers of their absolute TD errors."""
     prioritized_replay_alpha: float = 0.5
-    """Exponent of the priorities; 0: uniform sampling."""
+    """Exponent of the absolute TD error; 0: uniform sampling."""
     prioritized_replay_beta: float = 0.5
     """Exponent of the importance-sampling weights; 1: full correction of the sampling bias."""
 
@@ -232,18 +233,17 @@ class DQN(Algorithm[DQNConfig]):
         )
         for turn in batch.turns():
             ply, live = turn.ply, turn.env_indices
-            own_rows = np.flatnonzero((seats[live] < 0) | (seats[live] == turn.movers))
+            learner_rows = np.flatnonzero((seats[live] < 0) | (seats[live] == turn.movers))
             chosen = np.zeros(len(live), np.int64)  # in the network's numbering
-            if len(own_rows) > 0:
-                masks = turn.masks[own_rows]
-                greedy = np.where(masks == 1, infer(turn.planes[own_rows]), MASKED_Q_VALUE).argmax(
-                    1
-                )
-                random = sample_legal(masks, rng.random(len(own_rows)))
-                chosen[own_rows] = np.where(rng.random(len(own_rows)) < epsilon, random, greedy)
-                rollout.explored[live[own_rows], ply] = chosen[own_rows] != greedy
-            if len(own_rows) < len(live):
-                rows = np.setdiff1d(np.arange(len(live)), own_rows, assume_unique=True)
+            if len(learner_rows) > 0:
+                masks = turn.masks[learner_rows]
+                q = np.where(masks == 1, infer(turn.planes[learner_rows]), MASKED_Q_VALUE)
+                greedy = q.argmax(1)
+                random = sample_legal(masks, rng.random(len(masks)))
+                chosen[learner_rows] = np.where(rng.random(len(masks)) < epsilon, random, greedy)
+                rollout.explored[live[learner_rows], ply] = chosen[learner_rows] != greedy
+            if len(learner_rows) < len(live):
+                rows = np.setdiff1d(np.arange(len(live)), learner_rows, assume_unique=True)
                 actions = batch.act(self.opponent, turn, rows, opponent_rngs)
                 chosen[rows] = self.encoder.translate(actions, turn.movers[rows])
             rollout.planes[live, ply] = self.layout.planes.pack(turn.planes)
@@ -277,7 +277,10 @@ class DQN(Algorithm[DQNConfig]):
         return records
 
     def loss(self, batch: Tensors) -> Tensors:
-        """Compute the loss between Q(s, a) and its TD target."""
+        """Compute the loss between Q(s, a) and its TD target; see `Algorithm`.
+
+        If `network.bounded`, outputs are logits of the win probability, see `QNetwork.values`.
+        """
         targets = self.td_targets(batch)
         chosen = self.model.outputs(batch["planes"]).gather(1, batch["action"][:, None])[:, 0]
         losses = self._losses(chosen, targets)
@@ -289,8 +292,9 @@ class DQN(Algorithm[DQNConfig]):
     def td_targets(self, batch: Tensors) -> Tensor:
         """Return TD targets `reward + discount * Q(next, best)`. Shape `[N]`.
 
-        Double DQN (van Hasselt, Guez and Silver, 2016): the online network selects the next action,
-        the target network evaluates it.
+        With negamax targets, the discount is negative if the opponent is to move next; it is 0 if
+        the game ends before. Double DQN (van Hasselt, Guez and Silver, 2016): the online network
+        selects the next action, the target network evaluates it.
         """
         config, model = self.config, self.model
         targets = batch["reward"].clone()
@@ -308,7 +312,7 @@ class DQN(Algorithm[DQNConfig]):
         return targets
 
     def _losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each transition. Shape `[N]`."""
+        """Return the loss of each transition, from outputs for its action. All shapes are `[N]`."""
         if self.config.loss_function == "bce":
             win_probs = (targets.clamp(-1, 1) + 1) / 2
             return functional.binary_cross_entropy_with_logits(outputs, win_probs, reduction="none")
@@ -317,10 +321,9 @@ class DQN(Algorithm[DQNConfig]):
         return 0.5 * (targets - outputs) ** 2
 
     def begin_learning(self, model: Model) -> None:
-        """Copy the network to the target network, unless there is none."""
+        """Copy the network to the target network; without one, the network is its own target."""
         super().begin_learning(model)
         interval = self.config.target_update_interval
-        # Target network.
         self.target = copy.deepcopy(self.network) if interval else self.network
 
     def after_update(self, updates: int) -> None:
@@ -363,21 +366,21 @@ class DQN(Algorithm[DQNConfig]):
         return self.config.eval_opponents or ("random" if opponent == "self" else opponent,)
 
     def score(self, matches: list[Any]) -> float:
-        """Return the win rate against the first opponent, in the seats of `agent_seat`."""
+        """Return the fraction of games won against the first opponent, as `agent_seat`."""
         seats = {"first": [0], "second": [1], "both": [0, 1]}[self.config.agent_seat]
         rates = [matches[0].seats[0][seat].win_rate for seat in seats]
         return float(sum(rates) / len(rates))
 
     def agent(self) -> QNetworkAgent:
-        """Return an agent that plays the best legal action."""
+        """Return an agent that plays the best legal action, with epsilon 0."""
         config = self.config
         return QNetworkAgent(self.game, self.network, 0.0, config.device, config.precision)
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
-        partner = "itself" if self.config.opponent == "self" else self.config.opponent
+        opponent = "itself" if self.config.opponent == "self" else self.config.opponent
         plays = "The network plays the legal move with the highest Q, without search."
-        return ReportText(partner, self.config.agent_seat, plays)
+        return ReportText(opponent, self.config.agent_seat, plays)
 
 
 def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:

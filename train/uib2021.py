@@ -1,8 +1,9 @@
 """Algorithm of the thesis of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.
 
-After one epoch over a rollout of a simultaneous game, the network plays a gatekeeper match. It is
-accepted only if it beats the network before the epoch. Otherwise the next epoch is over all
-rollouts since the last accepted network.
+After each epoch over a rollout (`replay_ratio` passes, 1 by default), the network plays a
+gatekeeper match against the network before the epoch. If it does not win, it is rejected, and the
+next epoch is over all rollouts since the last accepted network. The game of the thesis is
+simultaneous; sequential games for two players can be learned, too.
 """
 
 import copy
@@ -31,7 +32,11 @@ MIN_PROB = 1e-7
 
 @dataclass(frozen=True)
 class UIB2021Config(PPOConfig):
-    """Settings of the algorithm of the thesis, which has no clip range and no entropy bonus."""
+    """Settings of the algorithm of the thesis.
+
+    Its loss has no clip range and no entropy bonus: `clip_range`, `ent_coef` and `final_ent_coef`
+    have no effect.
+    """
 
     algorithm = "uib2021"
 
@@ -41,7 +46,7 @@ class UIB2021Config(PPOConfig):
     gating_threshold: float = 0.5
     """Score that the candidate network must exceed."""
     max_rollouts: int = 8
-    """Maximum number of rollouts in an epoch, the latest since the last accepted candidate."""
+    """Maximum number of rollouts in an epoch; of more since the last accepted one, the latest."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,15 +63,15 @@ class UIB2021(PPO):
     """Actor-critic algorithm of the thesis, with a gatekeeper match after each rollout.
 
     Attributes:
-        tested: number of candidate networks in gatekeeper matches.
-        accepted: number of candidates accepted.
-        pending_rollouts: examples of the rollouts since the last accepted candidate, at most
-            `config.max_rollouts`.
+        tested: number of candidate networks that have played a gatekeeper match.
+        accepted: number of candidates that were accepted.
+        pending_rollouts: training examples of each rollout since the last accepted candidate, of
+            the latest `config.max_rollouts`.
     """
 
     module = "ludoteca.train.uib2021"
     config_class = UIB2021Config
-    ent_coef = 0.0
+    ent_coef = 0.0  # the setting has no effect
 
     def __init__(self, config: UIB2021Config, game: Game, network: ACNetwork):
         super().__init__(config, game, network)
@@ -75,7 +80,11 @@ class UIB2021(PPO):
         self._previous_state: Arrays = {}  # state of the learner before the current epoch
 
     def targets(self, rollout: ActorCriticRollout, rng: np.random.Generator) -> NDArray[np.void]:
-        """Return the decisions of all rollouts since the last accepted candidate."""
+        """Return the decisions of the pending rollouts, this one included.
+
+        Unlike in PPO, advantages are not normalized, and those of earlier rollouts are not computed
+        again.
+        """
         gae = self.advantages(rollout)
         self.pending_rollouts = [*self.pending_rollouts, self.decisions(rollout, gae, gae)]
         self.pending_rollouts = self.pending_rollouts[-self.config.max_rollouts :]
@@ -86,7 +95,7 @@ class UIB2021(PPO):
         return uib2021_loss(log_prob, advantage)
 
     def begin_rollout(self, learner: Any) -> None:
-        """Store the learner's state before the epoch."""
+        """Store the state of the learner before the epoch."""
         self._previous_state = {name: array.copy() for name, array in learner.state().items()}
 
     def finish_rollout(self, learner: Any) -> None:
@@ -101,7 +110,7 @@ class UIB2021(PPO):
             self.accepted += 1
             self.pending_rollouts = []
         else:
-            # Weights and optimizer state; the number of updates is not reset.
+            # The weights and the optimizer's state are reset, the number of updates is not.
             learner.restore(self._previous_state | {"updates": np.array(learner.updates)})
         self._previous_state = {}
 
@@ -143,7 +152,7 @@ class UIB2021(PPO):
         return {"candidates_tested": self.tested, "candidates_accepted": self.accepted}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return candidates, pending rollouts, and the weights before the epoch."""
+        """Return the counts of candidates, the pending rollouts, and the previous learner state."""
         arrays = {f"rollouts/{k}": records for k, records in enumerate(self.pending_rollouts)}
         numbers = {"tested": self.tested, "accepted": self.accepted, "rollouts": len(arrays)}
         return numbers, arrays | with_prefix("before", self._previous_state)

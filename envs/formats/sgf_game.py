@@ -1,6 +1,8 @@
 """Properties that all games in SGF share: board size, players, result, moves.
 
-A property is a name with values, such as `B[d3]`: black (B) moves to d3.
+A property is a name with values, such as `B[d3]`: black (B) moves to d3. Other
+properties are SZ (board size), PB and PW (players), RE (result), PL (color to move), and AB, AW and
+AE, which set up black stones, white stones and empty cells.
 """
 
 import re
@@ -41,10 +43,16 @@ def root_text(tree: GameTree, name: str) -> str:
 
 
 def board_size(source: RecordText, tree: GameTree, default: int, sizes: Sequence[int]) -> int:
-    """Return the size of the board, `default` if the root node does not state it.
+    """Return the size of a square board, from the property SZ.
+
+    Args:
+        source: the text that contains the tree, for errors.
+        tree: the game.
+        default: the size if the root node has no such property.
+        sizes: the valid sizes.
 
     Raises:
-        ValueError: if it is not one of `sizes`.
+        ValueError: if the size is not one of `sizes`.
     """
     text = root_text(tree, "SZ")
     if not text:
@@ -60,6 +68,12 @@ def board_size(source: RecordText, tree: GameTree, default: int, sizes: Sequence
 
 def moves_of(source: RecordText, tree: GameTree) -> Iterator[SGFMove]:
     """Yield the moves of the main line.
+
+    Stones that the root sets up are not checked here: each game accepts other positions.
+
+    Args:
+        source: the text that contains the tree, for errors.
+        tree: the game.
 
     Raises:
         ValueError: if a node has several moves, or if a node after the root sets up stones.
@@ -112,14 +126,14 @@ def claimed_result(tree: GameTree, first: int = 0) -> ClaimedResult | None:
 
     Args:
         tree: the game.
-        first: color of player 0, 0 for black, 1 for white.
+        first: color of player 0: 0 for black, 1 for white.
     """
     text = root_text(tree, "RE")
     if not text:
         return None
     winner: int | None = None
     if match := re.match(r"([BW])\+", text, re.IGNORECASE):
-        winner = COLORS.index(match[1].upper()) ^ first
+        winner = COLORS.index(match[1].upper()) ^ first  # the player with this color
     elif text.lower() in ("0", "draw"):
         winner = -1
     return ClaimedResult(f"RE[{text:.40}]", winner, tree.nodes[0]["RE"].offset)
@@ -145,11 +159,13 @@ def write_tree(
     """Return the game tree of a replay as text.
 
     Args:
-        game: the game.
+        game: the game, for two players.
         replay: the replay.
-        root: properties of the root node except players and result; the property PL is the color
-            of player 0, `"B"` by default.
+        root: values of the properties of the root node, by name, except players and result; the
+            property PL is the color of player 0, `"B"` by default.
         moves: color (B or W) and value of each move.
+
+    The values of `root` and `moves` are written as they are: the caller escapes them, see `escape`.
     """
     first = COLORS.index(root.get("PL", "B"))
     properties = dict(root)

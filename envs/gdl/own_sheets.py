@@ -1,8 +1,10 @@
 """Rule sheets of this package, most of them with the rules of one of its games.
 
 `OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
-sheet. The cell `c4` of a game is `c 4` in its sheet. Three further sheets correspond to no game of
-this package: a game for one player, a game for three, and one with goals that are not zero-sum.
+sheet. The cell `c4` of a game is `c 4` in its sheet, except in Connect Four and Tron, whose cells
+have no names: their columns and rows are numbered from 1. Three further sheets correspond to no
+game of this package: a game for one player, a game for three, and one with goals that are not
+zero-sum.
 """
 
 import re
@@ -40,12 +42,12 @@ class OwnSheet:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """File of the sheet."""
         return FOLDER / f"{self.name}.kif"
 
     @cached_property
     def game(self) -> Game:
-        """The game, at its default size."""
+        """The game with the rules of the sheet: all its parameters have their defaults."""
         return make_game(self.name)
 
     def term(self, action_name: str) -> str:
@@ -66,7 +68,11 @@ class OwnSheet:
 
 
 def piece_fluents(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Yield the fluents of the pieces of both players, the first two pieces of the layout."""
+    """Yield the fluents of the pieces of both players.
+
+    In `layout.cells`, codes 1 and 2 are the pieces of players 0 and 1. Other codes, such as those
+    of empty cells and holes, have no fluents.
+    """
     layout = game.layout
     names = cell_names(layout.rows, layout.columns, layout.coordinates)
     for name, piece in zip(names, layout.cells(s).ravel().tolist(), strict=True):
@@ -91,7 +97,10 @@ def discs(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Yield the fluents of Tron: heads, walls and crashed riders."""
+    """Yield the fluents of Tron: heads, walls and crashed riders.
+
+    A cell is its column and its row, both from 1; row 1 is at the top.
+    """
     for p, role in enumerate(roles):
         yield f"(head {role} {s.head[p, 1] + 1} {s.head[p, 0] + 1})"
         if s.crashed[p]:
@@ -104,15 +113,17 @@ def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Yield the fluents of Free-For-All: pieces, captures, plies, and the player to move.
+    """Yield the fluents of Free-For-All: pieces, captures, plies played, and the player to move.
 
-    The sheet has no fluents for the pieces that stand on the spawn cells, a3 and g3.
+    A spawn cell always holds a piece of its player: Red on a3, Blue on g3. The sheet derives these
+    two pieces by a rule, so they are no fluents.
     """
     spawned = {f"(cell a 3 {roles[0]})", f"(cell g 3 {roles[1]})"}
     yield from (fluent for fluent in board(game, s, roles) if fluent not in spawned)
     for p, role in enumerate(roles):
         yield f"(captures {role} {s.captures[p]})"
-    yield f"(ply {s.plies - s.plies_left})"
+    plies_played = s.plies - s.plies_left  # `s.plies` is the length of a game
+    yield f"(ply {plies_played})"
 
 
 # Regular expressions of action names, with templates of their terms.
@@ -121,7 +132,7 @@ CAPTURE = (r"(.)(\d+)x(.)(\d+)", r"(capture \1 \2 \3 \4)")
 PLACE = (r"(.)(\d+)", r"(place \1 \2)")
 MARK = (r"(.)(\d+)", r"(mark \1 \2)")
 DROP = (r"(\d+)", r"(drop \1)")
-SAME = (r"(\w+)", r"\1")  # the term is the name itself: pass, north
+SAME = (r"(\w+)", r"\1")  # the term is the name of the action: pass, north
 WHITE_FIRST, BLACK_FIRST = ("white", "black"), ("black", "white")
 
 OWN_SHEETS = {

@@ -139,24 +139,30 @@ def _target_game(name: str) -> Game | None:
     try:
         find_factory(name)
     except ValueError:
-        try:
-            parse_agent_spec(name)
-        except ValueError:
-            pass
-        else:
+        if _makes_agents(name):
             return None
         raise
     return make_game(name)
 
 
+def _makes_agents(target: str) -> bool:
+    """Return whether a target `module:attribute` makes agents."""
+    try:
+        parse_agent_spec(target)
+    except ValueError:
+        return False
+    return True
+
+
 def game_details(game: Game) -> RenderableType:
-    """Return the rules, facts and parameters of a game, and the agents that play it."""
+    """Return the rules, properties and parameters of a game, and the agents that play it."""
     factory = find_factory(game.spec)
-    facts = TerminalTable(("", ""), sentences=True)
-    for name, value in _facts(game):
-        facts.add(name, value)
-    headings = ("parameter", "default", "value", "range")
-    params = TerminalTable(headings, text_columns=3, title="Parameters", sentences=True)
+    properties = TerminalTable(("", ""), sentences=True)
+    for name, value in _properties(game):
+        properties.add(name, value)
+    headings = ("parameter", "default", "value", "meaning")
+    title = f"Parameters, as options of commands such as `ludoteca match {game.spec_name}`"
+    params = TerminalTable(headings, text_columns=3, title=title, sentences=True)
     descriptions = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
         params.add(
@@ -178,7 +184,7 @@ def game_details(game: Game) -> RenderableType:
         footer = f"{footer} Not installed: {', '.join(missing)}."
     module = importlib.import_module(factory.__module__)
     about = f"{_summary(module)}\n\n{_summary(factory)}"
-    sections: list[RenderableType] = [WrappedText(about), Text(), facts, Text()]
+    sections: list[RenderableType] = [WrappedText(about), Text(), properties, Text()]
     if params.rows:
         sections += [params, Text()]
     return Group(*sections, agents, Text(), WrappedText(footer))
@@ -212,13 +218,16 @@ def agent_details(name: str) -> RenderableType:
     ]
     if other_names:
         sections += [WrappedText(f"Other names: {', '.join(other_names)}."), Text()]
-    first_param = next(iter(agent_params(name)), None)
-    spec = shipped[0] if shipped else name if first_param is None else f"{name}:{first_param}=..."
+    spec = name
+    if shipped:
+        spec = shipped[0]
+    elif agent_params(name):
+        spec = f"{name}:{next(iter(agent_params(name)))}=..."
     sections.append(WrappedText(f"For example: ludoteca match GAME --agents random {spec}"))
     return Group(*sections)
 
 
-def _facts(game: Game) -> list[tuple[str, str]]:
+def _properties(game: Game) -> list[tuple[str, str]]:
     """Return the names and values of a game's properties."""
     planes, rows, columns = game.observation_shape
     if game.spec_name != game.name:
@@ -233,13 +242,13 @@ def _facts(game: Game) -> list[tuple[str, str]]:
         source = game_source(game_id(game.name))
     return [
         id_fact,
-        *([("from", source)] if source != OWN_SOURCE else []),
+        *([("source", source)] if source != OWN_SOURCE else []),
         ("spec", game.spec),
         ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
         ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
         ("actions", f"{game.num_actions}: {_shortened(game.action_names)}"),
         ("longest game", f"{game.max_plies} plies"),
-        ("symmetries", str(len(game.symmetries()))),
+        ("symmetries", f"{len(game.symmetries())}, with the identity"),
         ("state size", f"{game.state.itemsize} bytes"),
     ]
 

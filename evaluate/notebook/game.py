@@ -15,7 +15,7 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 
 
 class NotebookGame:
-    """Game of people and agents on one board.
+    """Game of humans and agents on one board.
 
     Attributes:
         session: positions, actions and players.
@@ -32,7 +32,8 @@ class NotebookGame:
             seed: seed of the first game; the next game has the next seed.
 
         Raises:
-            ValueError: see `play_board`.
+            ValueError: if the game is simultaneous, the number of players is wrong, none of them is
+                human, the seed is out of range, or a game or agent is unknown.
         """
         game = make_game(game) if isinstance(game, str) else game
         self.session = Session(game, players, seed)
@@ -57,9 +58,10 @@ class NotebookGame:
         These are the values of `position_view`, and (cells are `row * columns + column`):
             targets: the cells to click.
             selected: the cell of the piece to move, or None.
-            buttons: pairs `[action, name]` of the actions that are chosen by buttons.
-            can_undo: whether a person has moved.
-            note: see the attribute.
+            buttons: pairs `[action, name]` of the actions to choose from by buttons: those between
+                which the clicked cells do not decide, or else those that no click selects.
+            can_undo: whether a human has moved.
+            note: the attribute `note`.
         """
         session, picker = self.session, self._picker
         ply, names = len(session.actions), session.game.action_names
@@ -73,10 +75,10 @@ class NotebookGame:
         }
 
     def play(self, name: str) -> None:
-        """Play a person's move by its name, then the moves of agents until a person is to move.
+        """Play a human's move by its name, then the moves of agents until a human is to move.
 
         Raises:
-            ValueError: if a person is not to move, or the move is illegal.
+            ValueError: if no human is to move, or the move is illegal.
         """
         self._check_turn()
         self.session.play_named([name])
@@ -87,7 +89,8 @@ class NotebookGame:
         """Execute a message of the board, without the agents' moves (see `let_agents_move`).
 
         A message is a dictionary: `{"type": "click", "cell": c}`, `{"type": "play", "action": a}`,
-        `{"type": "undo"}` or `{"type": "restart"}`. If it is refused, `note` has the reason.
+        `{"type": "undo"}` or `{"type": "restart"}`; `c` is the number of a cell, `a` that of an
+        action. If the message is refused, `note` has the reason.
         """
         try:
             self._execute(message)
@@ -96,7 +99,9 @@ class NotebookGame:
             self.note = str(error)
 
     def let_agents_move(self, show: Callable[[], None] = lambda: None) -> None:
-        """Play the moves of agents until a person is to move, or an agent fails.
+        """Play the moves of agents until a human is to move, or an agent fails.
+
+        After a failure no agent moves until a message undoes a move or restarts the game.
 
         Args:
             show: callback before and after each move, which displays the position and the note.
@@ -116,7 +121,7 @@ class NotebookGame:
             show()
 
     def _repr_svg_(self) -> str:
-        """Return the board as SVG, which notebooks display without the optional dependencies."""
+        """Return the board as SVG, which notebooks display without the dependencies `notebook`."""
         return render(
             self.session.game, self.session.current, "svg", last_action=self.session.last_action
         )
@@ -132,11 +137,12 @@ class NotebookGame:
                 cell = integer("cell", message.get("cell"), 0, layout.rows * layout.columns - 1)
                 action = self._picker.click(*divmod(cell, layout.columns))
                 if action is not None:
-                    self._play(action)
+                    self._play_action(action)
             case "play":
                 self._check_turn()
-                # `_play` has the exact bound; this one only keeps the number in an error short.
-                self._play(integer("action", message.get("action"), 0, 2**31))
+                # `_play_action` checks that the action is legal; this bound only keeps the number
+                # in its error message short.
+                self._play_action(integer("action", message.get("action"), 0, 2**31))
             case "undo":
                 self.session.undo()
                 self._reset_agents()
@@ -146,21 +152,25 @@ class NotebookGame:
             case kind:
                 raise ValueError(f"unknown message {kind!r:.80}")
 
-    def _play(self, action: int) -> None:
+    def _play_action(self, action: int) -> None:
+        """Play the action of a human; raise a `ValueError` if it is illegal."""
         if action not in self.session.legal():
             raise ValueError(f"action {action} is not legal here")
         self.session.play(action)
         self._picker = self._new_picker()
 
     def _reset_agents(self) -> None:
-        """Reset agents and picker, as the position does not follow from the agents' last one."""
+        """Reset agents and picker after an undo or a restart.
+
+        What agents remember, such as a search tree, does not fit the new position.
+        """
         for thread in self._agent_threads.values():
             thread.cancel(new_game=True)
         self._agent_has_failed = False
         self._picker = self._new_picker()
 
     def _check_turn(self) -> None:
-        """Raise a `ValueError` unless a person is to move."""
+        """Raise a `ValueError` unless a human is to move."""
         if not self.session.waits_for_human:
             raise ValueError("the game is over" if self.session.is_over else "an agent is to move")
 

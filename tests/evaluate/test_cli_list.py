@@ -42,7 +42,7 @@ def test_list_shows_everything_about_a_game(capsys, name):
     assert f"observation {planes} planes of {rows} x {columns}, 0 to {game.observation_high}" in out
     assert f"actions {game.num_actions}: {game.action_names[0]}" in out
     assert f"longest game {game.max_plies} plies" in out
-    assert f"symmetries {len(game.symmetries())}" in out
+    assert f"symmetries {len(game.symmetries())}, with the identity" in out
     for key in game.params:
         assert f"--{key.replace('_', '-')}" in out
     listed = {agent for agent in AGENTS if re.search(rf" {agent} [A-Z]", out)}

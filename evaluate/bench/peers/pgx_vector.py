@@ -1,8 +1,8 @@
 """pgx on the CPU: a batch of games stepped inside one compiled loop of JAX.
 
-Actions are sampled inside the compiled loop, where JAX fuses the sampling with the step, so its
-time is always included. Observations and masks cannot be optimized away: each iteration of the loop
-passes them to the next, and the last ones are returned.
+Actions are sampled inside the compiled loop, where JAX fuses the sampling with the step, so the
+time of the sampling is always included. Observations and masks cannot be optimized away: each
+iteration of the loop passes them to the next, and the last ones are returned.
 """
 
 import os
@@ -11,7 +11,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-Run = Callable[[float], tuple[int, float]]  # seconds to run -> steps, seconds passed
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> steps of all games, seconds passed
 
 
 def prepare(
@@ -22,13 +22,18 @@ def prepare(
     Args:
         game: id of the game in pgx, such as `"hex"`.
         num_envs: number of games in the batch.
-        cores: maximum number of processor cores; 0 for all.
+        cores: maximum number of processor cores; 0 for all. No effect on systems without
+            `os.sched_setaffinity`.
         sampler: how random legal actions are sampled: `"act_randomly"` as pgx does, or `"count"`,
             with one random number per game, which is faster.
         steps_per_call: steps of each game per call of the compiled loop.
 
     Returns:
-        The versions of the packages, and a function that steps the batch.
+        The versions of the packages, and a function that steps the batch, see `Run`.
+
+    Raises:
+        ImportError: if pgx or JAX is not installed.
+        KeyError: if there is no such sampler.
     """
     if cores and hasattr(os, "sched_setaffinity"):
         # Before JAX starts its threads, which inherit the affinity.
@@ -67,11 +72,20 @@ def prepare(
 
 
 def sample_by_counting(key: Any, masks: Any) -> Any:
-    """Sample the k-th legal action of each mask, with k uniform below the number of legal ones."""
+    """Sample a uniform legal action of each of B games: the k-th legal one, for a uniform k.
+
+    Args:
+        key: random key of JAX.
+        masks: legal actions. Shape `[B, num_actions]`.
+
+    Returns:
+        The actions. Shape `[B]`.
+    """
     import jax
     import jax.numpy as jnp
 
     legal_so_far = jnp.cumsum(masks.astype(jnp.int32), axis=1)
     uniform = jax.random.uniform(key, (masks.shape[0], 1))
+    # From 0 to the number of legal actions - 1.
     k = (uniform * legal_so_far[:, -1:]).astype(jnp.int32)
     return jnp.argmax(legal_so_far > k, axis=1)

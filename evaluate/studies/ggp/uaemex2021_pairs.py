@@ -1,20 +1,26 @@
-"""Results of pairs in the thesis (UAEMex, 2021), even tables 4.2 to 4.16 and 4.22 to 4.36."""
+"""Results of the thesis on General Game Playing (UAEMex, 2021) for each pair of policies.
+
+Source: tables 4.2, 4.4, ..., 4.16, 4.17, and 4.22, 4.24, ..., 4.36.
+"""
 
 import numpy as np
 
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES, GAMES_PER_PAIR, POLICY_NAMES
 
-# Policies, by their index in POLICY_NAMES, of each column: the first and its opponent. The tables
-# have both directions among the first three policies, as a draw is a loss for both.
+# The policy whose wins are counted, and its opponent, in each column of the tables, as indices into
+# POLICY_NAMES. Where both directions are listed, they are the same 300 games; their wins add up to
+# fewer than 300 if there were draws. The thesis counts no wins of the first three policies against
+# the last two.
 DIRECTED_PAIRS = (
     (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1),
     (3, 0), (3, 1), (3, 2), (3, 4), (4, 0), (4, 1), (4, 2), (4, 3),
 )  # fmt: skip
 PAIR_NAMES = tuple(f"{POLICY_NAMES[a]} against {POLICY_NAMES[b]}" for a, b in DIRECTED_PAIRS)
 
-# Wins of the first policy in % of 300 games: a row for each game, with 100 and then with 1000
-# simulations per move. The mean of three matches of 100 games, rounded to 2 decimals.
-_SHARES = """
+# Wins of the first policy of each of DIRECTED_PAIRS in % of 300 games, rounded to 2 decimals: the
+# mean of three matches of 100 games. Each of GAMES has two rows: first with 100 simulations per
+# move, then with 1000.
+_WIN_PERCENTAGES = """
 42.67 55.00 57.33 53.67 45.00 46.33 65.00 57.67 64.00 50.33 67.00 49.33 60.67 49.67
 43.33 55.00 56.67 64.33 45.00 35.67 63.33 55.67 66.33 49.33 62.33 59.00 63.33 50.67
 39.67 52.67 60.33 66.00 47.33 34.00 60.67 57.00 63.00 54.33 67.00 49.67 60.67 45.67
@@ -32,14 +38,16 @@ _SHARES = """
 47.00 48.67 52.67 52.00 50.67 47.67 59.00 59.00 55.33 50.00 55.00 60.33 58.67 50.00
 64.33 50.33 35.67 33.67 49.67 66.33 75.00 73.67 76.33 44.00 77.00 76.33 75.67 55.33
 """
-_PERCENT = np.array([line.split() for line in _SHARES.strip().splitlines()], np.float64)
+_PERCENT = np.array([line.split() for line in _WIN_PERCENTAGES.strip().splitlines()], np.float64)
 _WINS = np.round(_PERCENT * GAMES_PER_PAIR / 100).astype(np.int64)
 _BY_GAME = _WINS.reshape(len(GAMES), 2, len(DIRECTED_PAIRS))
-# Wins of the first policy in 300 games, by game and directed pair.
+# Wins of the first policy of each pair in 300 games, by the number of simulations per move. Shape
+# `[8, 14]`: GAMES, DIRECTED_PAIRS.
 PAIR_WINS = {100: _BY_GAME[:, 0], 1000: _BY_GAME[:, 1]}
 
-# Table 4.17: wins of the first three policies against each other, by game.
-_TOTALS = """
+# Table 4.17: wins of each of the first three policies in its 600 games against the other two. Each
+# of GAMES has a row, with three columns for 100 simulations per move, then three for 1000.
+_TABLE_4_17 = """
 293 333 274 295 363 242
 277 379 244 344 205 351
 293 321 286 348 194 358
@@ -49,5 +57,7 @@ _TOTALS = """
 308 273 288 400 104 378
 287 314 295 344 208 348
 """
-_TABLE = np.array([line.split() for line in _TOTALS.strip().splitlines()], np.int64)
-FIRST_COMPARISON = {100: _TABLE[:, :3], 1000: _TABLE[:, 3:]}
+_FIRST_WINS = np.array([line.split() for line in _TABLE_4_17.strip().splitlines()], np.int64)
+# The thesis' first comparison, of three policies: the wins of table 4.17, by the number of
+# simulations per move. Shape `[8, 3]`: GAMES, policies.
+FIRST_COMPARISON = {100: _FIRST_WINS[:, :3], 1000: _FIRST_WINS[:, 3:]}
