@@ -82,7 +82,7 @@ COMMANDS = {
     "reproduce": Command(
         "ludoteca.evaluate.studies.__main__:EXPERIMENTS",
         "Reproduce a study of docs/results.",
-        group="experiment",
+        group="study",
     ),
     "render": Command(
         "ludoteca.evaluate.cli.render:render_command",

@@ -26,8 +26,8 @@ from ludoteca.executor import (
 from ludoteca.shared import Shared, pickle_task
 from ludoteca.worker import TaskStatus
 
-T = TypeVar("T")
-W = TypeVar("W")
+T = TypeVar("T")  # result of a task
+W = TypeVar("W")  # worker
 MAX_FAILED_STARTS = 3  # maximum number of consecutive workers that die before they are ready
 log = logging.getLogger("ludoteca")
 
@@ -56,8 +56,9 @@ class Slot(Generic[W]):
     """Slot of a pool for one worker and its replacements.
 
     Attributes:
-        worker: the present worker, None if absent.
-        state: state of the worker.
+        worker: the present worker; None if there is none.
+        state: `"absent"`: there is no worker; `"starting"`: the worker cannot receive tasks yet;
+            `"idle"`: it has no task; `"busy"`: it has one.
         job: the task that it runs, if busy.
         retries: pinned tasks of this slot to run again because a worker died.
     """
@@ -99,11 +100,15 @@ class WorkerPool(Executor, Generic[W]):
 
     @abstractmethod
     def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
-        """Wait for busy or starting workers, at most `timeout` seconds.
+        """Wait until a busy or starting worker sends a message or dies.
+
+        Args:
+            timeout: maximum number of seconds to wait; None: no limit.
 
         Returns:
             For each worker that sent a message or died: its number, the status, and the result of
-            its task, the exception, or the reason for its death.
+            its task (`"done"`), the exception (`"raised"`), the reason for its death (`"died"`), or
+            None (`"ready"`).
         """
 
     def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> "PoolStream[T]":
@@ -132,14 +137,14 @@ class WorkerPool(Executor, Generic[W]):
                 slot.state = "idle" if ready else "starting"
 
     def drop(self, *numbers: int) -> None:
-        """End the workers with these numbers; their slots are absent afterwards."""
+        """End the workers with these numbers, and leave their slots empty."""
         slots = [self.slots[number] for number in numbers]
         self.stop([slot.worker for slot in slots if slot.worker is not None])
         for slot in slots:
             slot.worker, slot.state, slot.job = None, "absent", None
 
     def end_stream(self) -> None:
-        """Drop the closed stream, and end the workers that are busy with it."""
+        """Forget the closed stream, and end the workers that are busy with it."""
         self._stream = None
         self.drop(*(number for number, slot in enumerate(self.slots) if slot.state == "busy"))
         for slot in self.slots:
@@ -192,7 +197,7 @@ class PoolStream(Stream[T]):
         if self._closed:
             return True
         return (
-            self._error is None
+            self._error is None  # else `collect` has an error to raise
             and all(self._exhausted)
             and not self._retries
             and not self._in_progress
@@ -212,10 +217,15 @@ class PoolStream(Stream[T]):
                 break
             if all(slot.state == "idle" for slot in self._pool.slots):
                 if self._retries or any(slot.retries for slot in self._pool.slots):
-                    continue  # all workers died and were replaced; attempts are limited
+                    # Workers died in `_assign`, and their replacements are idle. Each death counts
+                    # as an attempt of the task, so the loop ends.
+                    continue
                 if timeout is None:
                     self.close()
-                    raise RuntimeError("all workers are idle, and next_task returned WAIT")
+                    raise RuntimeError(
+                        "next_task returned WAIT, which needs a task in progress: all workers are "
+                        "idle"
+                    )
                 break
             seconds_left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             for number, status, value in self._pool.wait(seconds_left):
@@ -226,13 +236,17 @@ class PoolStream(Stream[T]):
         return results
 
     def close(self) -> None:
-        """Cancel the tasks in progress, and replace the workers that are busy with them."""
+        """Cancel the tasks in progress, and end the workers that are busy with them.
+
+        The next stream starts workers in their place.
+        """
         if not self._closed:
             self._closed = True
             self._pool.end_stream()
 
     @property
     def _in_progress(self) -> bool:
+        """Whether a worker runs a task, or a pinned task is to run again."""
         return any(slot.job is not None or slot.retries for slot in self._pool.slots)
 
     def _update(
@@ -267,7 +281,7 @@ class PoolStream(Stream[T]):
             self._error = self._error or error
             return
         if job is None:
-            log.warning("a worker died while it was free, and is replaced: %s", reason)
+            log.warning("a worker died while it had no task, and is replaced: %s", reason)
             return
         if job.attempts >= ATTEMPTS:
             self._error = self._error or WorkerDiedError(
@@ -292,7 +306,7 @@ class PoolStream(Stream[T]):
             job.attempts += 1
             slot.job, slot.state = job, "busy"
             if not self._pool.send(slot.worker, job):
-                self._handle_death(number, "it ended while it was free")
+                self._handle_death(number, "the worker ended before it received the task")
 
     def _next_job(self, number: int) -> Job | None:
         """Return the next task of a worker, or None if there is none now."""

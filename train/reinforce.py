@@ -2,7 +2,7 @@
 
 Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement
 learning" (1992); Sutton and Barto, "Reinforcement learning" (2018), section 13.4. Simultaneous
-games and sequential two-player games are learned by self-play.
+games and sequential two-player games are learned by self-play, with an opponent pool.
 """
 
 from dataclasses import dataclass
@@ -50,12 +50,20 @@ class Reinforce(ActorCritic):
 
     def __init__(self, config: ReinforceConfig, game: Game, network: ACNetwork):
         super().__init__(config, game, network)
-        numbers = {"advantage": "scalar", "return": "scalar"}
-        columns: Any = {"planes": "planes", "mask": "mask", "action": "action"} | numbers
+        columns: Any = {
+            "planes": "planes",
+            "mask": "mask",
+            "action": "action",
+            "advantage": "scalar",
+            "return": "scalar",
+        }
         self.layout = ExampleLayout(self.encoder, columns)
 
     def targets(self, rollout: ActorCriticRollout, rng: np.random.Generator) -> NDArray[np.void]:
-        """Return all decisions, with the return and its difference from the baseline."""
+        """Return all decisions, with the return and its difference from the baseline.
+
+        If `gae_lambda` is below 1, the return is the lambda-return.
+        """
         advantage = self.advantages(rollout)
         records = np.zeros(len(advantage), self.layout.dtype)
         records["planes"], records["action"] = rollout.planes, rollout.actions
@@ -64,7 +72,11 @@ class Reinforce(ActorCritic):
         return records
 
     def loss(self, batch: Tensors) -> Tensors:
-        """Compute `-(G - v(s)) log pi(a|s)`, the value loss `(G - v(s))^2` and an entropy bonus."""
+        """Compute `-(G - v(s)) log pi(a|s)`, the value loss `(G - v(s))^2` and an entropy bonus.
+
+        G is the return after action a in state s. In the value loss, v(s) is the value of the
+        network that learns, else of the network that played.
+        """
         log_policy, values = self.log_policy(batch)
         log_prob = log_policy.gather(1, batch["action"][:, None])[:, 0]
         policy_loss = -(batch["advantage"] * log_prob).mean()

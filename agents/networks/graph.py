@@ -17,9 +17,12 @@ import torch
 from torch import Tensor, nn
 
 Document = dict[str, Any]
-NUM_EXAMPLES = 3  # batch size of the recorded observations; PyTorch treats 0 and 1 as constants
-MAX_NODES = 20_000  # operations of a graph
-MAX_NUMBERS = 1 << 24  # elements of all intermediate results for one observation
+# Number of observations for `record_graph`: at least 2, as `torch.export` takes the
+# batch sizes 0 and 1 for constants.
+NUM_EXAMPLES = 3
+# Limits of time and memory for graphs from untrusted files.
+MAX_NODES = 20_000  # maximum number of operations of a graph
+MAX_NUMBERS = 1 << 24  # maximum number of elements of all results for one observation
 TOLERANCE = 1e-4  # relative and absolute, between the outputs of the network and its graph
 # Functions of PyTorch's ATen library; none changes its arguments or samples random numbers.
 OPERATIONS = (
@@ -41,7 +44,7 @@ OPERATIONS = (
     "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
 ATEN_OPERATIONS = frozenset(OPERATIONS.split())
-# Operations that create tensors: they get the device of the weights.
+# Operations that create tensors: their argument `device` is set to the device of the graph.
 CREATION_OPERATIONS = ("arange", "full", "ones", "scalar_tensor", "zeros")
 # Python's operators, for arithmetic with batch sizes.
 PYTHON_OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -54,7 +57,8 @@ PYTHON_OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 # The memory layout of results depends on the device, and views may not support it.
 REPLACED_OPERATIONS = {"view": "reshape", "_unsafe_view": "reshape"}
-ASSERTION_PREFIXES = ("_assert", "sym_constrain")  # names of assertions, which are not recorded
+# Prefixes of the names of assertions. They return nothing, and are not recorded.
+ASSERTION_PREFIXES = ("_assert", "sym_constrain")
 
 
 class Graph:
@@ -63,6 +67,7 @@ class Graph:
     Attributes:
         document: the graph as JSON content, see `record_graph`.
         weights: the tensors that it refers to, by name.
+        device: device that runs the graph and has its weights.
     """
 
     def __init__(
@@ -86,7 +91,7 @@ class Graph:
             if len(nodes) > MAX_NODES:
                 raise ValueError(f"at most {MAX_NODES} operations are allowed, got {len(nodes)}")
             self._nodes = [
-                (str(node["name"]), _function(node["op"]), node["args"], _keyword_arguments(node))
+                (str(node["name"]), _operation(node["op"]), node["args"], _keyword_arguments(node))
                 for node in nodes
             ]
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
@@ -98,7 +103,10 @@ class Graph:
         """Run the network.
 
         Args:
-            observations: shape `[K, *shape]`, of the dtype of the recorded observations.
+            observations: K observations of the dtype of the recorded ones. Shape `[K, *shape]`.
+
+        Returns:
+            The network's first output. Shape `[K, ...]`.
         """
         return self._run(observations, lambda result: None)
 
@@ -113,11 +121,16 @@ class Graph:
         return Graph(self.document, self.weights, device)
 
     def check(self, shape: tuple[int, ...], dtype: torch.dtype) -> tuple[int, ...]:
-        """Return the shape of the graph's output for one observation, without computing it.
+        """Check that the graph accepts an observation, and return the shape of the output.
+
+        The graph runs on PyTorch's device "meta", which computes shapes without numbers.
 
         Args:
-            shape: shape of the observation.
+            shape: shape of one observation.
             dtype: dtype of the observation.
+
+        Returns:
+            Shape of the output for one observation, without the batch dimension.
 
         Raises:
             ValueError: if the graph does not accept the observation or needs too much memory.
@@ -138,7 +151,7 @@ class Graph:
             )
             if not isinstance(result, Tensor):
                 raise TypeError(f"its result is a {type(result).__name__}")
-        except Exception as error:  # operations of PyTorch, with any arguments
+        except Exception as error:  # with wrong arguments, operations raise errors of any type
             raise ValueError(
                 f"the graph does not run with an observation of shape {shape}: {error!s:.300}"
             ) from None
@@ -184,7 +197,7 @@ def record_graph(
     Args:
         network: a module, or a function of observations. If it returns several results, the first
             is recorded. A copy is recorded, on the CPU and in evaluation mode.
-        observations: example inputs. Shape `[3 or more, *shape]`.
+        observations: example inputs, at least two. Shape `[K, *shape]`.
 
     Returns:
         The graph as a JSON document (see `_to_document`), and the weights that it refers to.
@@ -194,14 +207,16 @@ def record_graph(
             not supported.
         Exception: any exception of the network itself.
     """
-    module = copy.deepcopy(network) if isinstance(network, nn.Module) else _Function(network)
+    module = copy.deepcopy(network) if isinstance(network, nn.Module) else _FunctionModule(network)
     module = module.to("cpu").eval()
     batch = torch.export.Dim("batch")
     with torch.no_grad():
         module(observations)  # raises the network's own error for wrong observations
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch's internals warn
+            warnings.simplefilter("ignore")  # warnings of PyTorch about its own code
+            # With the empty table, `run_decompositions` replaces operations that change their
+            # arguments, and keeps others such as `linear` and `conv2d` whole.
             program = torch.export.export(
                 module, (observations,), dynamic_shapes=({0: batch},), strict=False
             ).run_decompositions({})
@@ -214,8 +229,8 @@ def record_graph(
     return document, weights
 
 
-class _Function(nn.Module):
-    """Module that calls a function."""
+class _FunctionModule(nn.Module):
+    """Module whose forward pass calls a function."""
 
     def __init__(self, function: Callable[[Tensor], Any]):
         super().__init__()
@@ -235,7 +250,9 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     """
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
-    tensor_names = {  # names of weights and constants by the name of the graph's input
+    # Weights and constants are inputs of the exported graph, too. Their names in `tensors`, by the
+    # name of the input:
+    tensor_names = {
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
         **signature.inputs_to_lifted_tensor_constants,
@@ -247,7 +264,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     output: Any = None
 
     def write(argument: Any) -> Any:
-        """Return an argument as JSON content; add the weight that it may be."""
+        """Return an argument as JSON content; if it is a weight, add it to `weights`."""
         if isinstance(argument, torch.fx.Node):
             name = tensor_names.get(argument.name)
             if name is None:
@@ -276,15 +293,13 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
             op = _op_name(node.target)
             if op.split(".")[1].startswith(ASSERTION_PREFIXES):
                 continue
-            _function(op)  # raises if the operation is not supported
-            # The memory layout depends on the device that runs the graph.
-            keywords = {
-                key: value
+            _operation(op)  # raises if the operation is not supported
+            # The layout and pinning of memory depend on the device that runs the graph.
+            kwargs = {
+                key: write(value)
                 for key, value in node.kwargs.items()
-                if key not in ("layout", "memory_format")
+                if key not in ("layout", "memory_format", "pin_memory")
             }
-            keywords.pop("pin_memory", None)
-            kwargs = {key: write(value) for key, value in keywords.items()}
             nodes.append({"name": node.name, "op": op, "args": write(node.args), "kwargs": kwargs})
     if not isinstance(output, torch.fx.Node) or output.name in tensor_names:
         raise ValueError(
@@ -301,8 +316,8 @@ def _op_name(target: Any) -> str:
     return f"python.{getattr(target, '__name__', target)}"
 
 
-def _function(op: Any) -> Callable[..., Any]:
-    """Return an operation by its name.
+def _operation(op: Any) -> Callable[..., Any]:
+    """Return the function of an operation, given its name in a document (see `_op_name`).
 
     Raises:
         ValueError: if the operation is not supported.
@@ -314,7 +329,8 @@ def _function(op: Any) -> Callable[..., Any]:
     if library == "aten" and name in ATEN_OPERATIONS:
         if overload == "default":
             name = REPLACED_OPERATIONS.get(name, name)
-        packet = getattr(torch.ops.aten, name, None)
+        packet = getattr(torch.ops.aten, name, None)  # all overloads of the name
+        # Overloads `out` write to an argument.
         if packet is not None and overload in packet.overloads() and "out" not in overload:
             function: Callable[..., Any] = getattr(packet, overload)
             return function

@@ -1,12 +1,13 @@
 """Tic-Tac-Toe (noughts and crosses): a full line of your marks wins, a full board is a draw.
 
-Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. With larger boards and shorter lines these are the
-m,n,k-games of https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game
+Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter lines give m,n,k-games
+with m = n, https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game
 ticTacToeLarge of the General Game Playing base repository (http://games.ggp.org/base).
 
-Encoding on 3x3, where X (player 0) has marked cells 0 and 4, and O cell 5:
+Encoding on 3x3, where X (player 0) has marked cells 0 and 4, and O (player 1) cell 5. Action k
+marks cell k; plane 0 has the marks of the observing player, plane 1 those of the opponent:
 
-    actions, `board`     planes of X             planes of O
+    cells                planes for X            planes for O
     0 1 2                0: 1 0 0   1: 0 0 0     0: 0 0 0   1: 1 0 0
     3 4 5                   0 1 0      0 0 1        0 0 1      0 1 0
     6 7 8                   0 0 0      0 0 0        0 0 0      0 0 0
@@ -47,10 +48,10 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
         state=np.dtype(
             [
                 ("board", np.int8, (board_size, board_size)),  # EMPTY or a player
-                ("to_move", np.int8),
+                ("to_move", np.int8),  # player
                 ("winner", np.int8),  # UNDECIDED or a player
                 ("moves_left", np.int16),  # number of empty cells
-                ("line", np.int8),
+                ("line", np.int8),  # marks in a row that win
             ],
             align=True,
         ),
@@ -78,7 +79,7 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
 
 @unique
 def tictactoe_large(board_size: int = 5, line: int | None = None) -> Game:
-    """Tic-Tac-Toe on a 5x5 board, where five in a row win; the rest is as in `tictactoe`.
+    """Tic-Tac-Toe, by default on a 5x5 board with five in a row to win; rules as in `tictactoe`.
 
     Args:
         board_size: rows and columns, 3 to 15.
@@ -132,6 +133,7 @@ def is_terminal(s: Any) -> bool:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: marks of `player`; plane 1: the opponent's."""
+    # Comparisons of int8 are vectorized: those of int64 take four times as long on 15x15.
     board, own, other = s.board.flat, out[0].flat, out[1].flat
     for cell in range(s.board.size):
         own[cell] = board[cell] == np.int8(player)
@@ -139,7 +141,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> Any:
-    """Return the codes of the cells: 1 for X, 2 for O."""
+    """Return the codes of the cells for `Layout`: 0 if empty, 1 for X, 2 for O."""
     return s.board + 1
 
 
@@ -147,8 +149,10 @@ def validate(s: Any) -> str:
     """Return the reason why a position is invalid, or an empty string."""
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
-    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
-        return f"to_move {s.to_move} is not 0 or 1, or winner {s.winner} is not -1, 0 or 1"
+    if s.to_move not in (0, 1):
+        return f"to_move is {s.to_move}, expected 0 or 1"
+    if s.winner not in (UNDECIDED, 0, 1):
+        return f"winner is {s.winner}, expected -1, 0 or 1"
     if s.moves_left != np.count_nonzero(s.board == EMPTY):
         empty = np.count_nonzero(s.board == EMPTY)
         return f"moves_left is {s.moves_left}, but {empty} cells are empty"

@@ -1,4 +1,4 @@
-"""Evaluation of a network's phases for one state, as kernels.
+"""Evaluation of the phases of a rule sheet's network of gates, for one state, as kernels.
 
 Small programs become straight-line machine code, one instruction per gate, with all values in
 registers. Their LLVM code is generated directly: Numba would take minutes to compile thousands of
@@ -26,7 +26,7 @@ MAX_STRAIGHT_GATES = 1500
 # For the values of the interpreter: threads of some systems have a stack of only 512 KB.
 MAX_STACK_BYTES = 400_000
 ONE = np.uint64(1)
-Evaluation = Callable[[Any, Any, Any], None]
+Evaluation = Callable[[Any, Any, Any], None]  # `evaluate` of `make_evaluation`
 
 
 def make_evaluation(
@@ -35,8 +35,9 @@ def make_evaluation(
     """Return `evaluate(fluents, joint, out)` for one phase.
 
     Both in compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
-    move of each role (int32 `[R]`, -1 for none), and writes the bits of the outputs to the words
-    `out`, which may be the same array as `fluents`.
+    move of each role (index of `Network.moves`, -1 for none; int32 `[R]`), and writes the bits of
+    the outputs to the words `out`, which may be the same array as `fluents`. Bit i is bit `i % 64`
+    of word `i // 64`, where bit 0 is the lowest.
 
     Args:
         program: the gates.
@@ -55,21 +56,24 @@ def make_evaluation(
     kind = "straight" if straight else "interpreted"
     if not straight and num_slots > MAX_STACK_BYTES:
         raise GDLLimitError(
-            f"a state needs {num_slots:,} values at once to be evaluated, more than "
-            f"{MAX_STACK_BYTES:,}; a batch can evaluate it (ludoteca.envs.gdl.batch)"
+            f"the evaluation of a state needs {num_slots:,} values at once, more than "
+            f"{MAX_STACK_BYTES:,}; only a batch of games can be simulated "
+            "(ludoteca.envs.gdl.batch)"
         )
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
-        if kind:  # always true: makes `kind` a part of the digest of the compiled code
+        # Always true. The digest in the name of cached machine code covers the variables of this
+        # function, but not its overloads: by `kind` it depends on the overload.
+        if kind:
             interpret(fluents, joint, out, np.zeros(num_slots, np.uint8))
 
     if straight:
-        emitted = _make_straight(program, num_fluents, move_start)
+        run_straight = _make_straight(program, num_fluents, move_start)
 
         @overload(evaluate)
         def compile_straight(fluents: Any, joint: Any, out: Any) -> Any:
             def evaluate_straight(fluents: Any, joint: Any, out: Any) -> None:
-                emitted(fluents, joint, out)
+                run_straight(fluents, joint, out)
 
             return evaluate_straight
 
@@ -88,11 +92,12 @@ def make_evaluation(
 
 def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any:
     """Return `interpret(fluents, joint, out, values)`, with a byte of scratch memory per slot."""
-    small: Any = np.uint16 if program.num_slots < 2**15 else np.int32
-    gates = np.ascontiguousarray(program.gates.astype(small))
+    # The largest number in `gates` is a literal, 2 * num_slots - 1.
+    gate_dtype: Any = np.uint16 if program.num_slots < 2**15 else np.int32
+    gates = np.ascontiguousarray(program.gates.astype(gate_dtype))
     segments, outputs = program.segments, program.outputs
     num_outputs, num_segments = len(outputs), len(segments)
-    first_move = 1 + num_fluents
+    first_move_slot = 1 + num_fluents
 
     @kernel
     def interpret(fluents: Any, joint: Any, out: Any, values: Any) -> None:
@@ -101,10 +106,10 @@ def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any
             values[1 + i] = (fluents[i >> 6] >> np.uint64(i & 63)) & ONE
         if num_moves > 0:
             for i in range(num_moves):
-                values[first_move + i] = 0
+                values[first_move_slot + i] = 0
             for r in range(len(joint)):
                 if joint[r] >= 0:
-                    values[first_move + joint[r]] = 1
+                    values[first_move_slot + joint[r]] = 1
         for k in range(num_segments):
             begin, end, loop = segments[k, 0], segments[k, 1], segments[k, 2]
             if loop:
@@ -132,7 +137,7 @@ def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any
 
 
 def _make_stack_bytes(size: int) -> Any:
-    """Return an intrinsic that returns an array of `size` bytes on the stack of its caller."""
+    """Return an intrinsic: an uninitialized array of `size` bytes on the stack of its caller."""
     array_type = types.Array(types.uint8, 1, "C")
 
     @intrinsic
@@ -157,10 +162,10 @@ def _make_stack_bytes(size: int) -> Any:
 
 
 def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:
-    """Return an intrinsic `emitted(fluents, joint, out)` of straight-line code."""
+    """Return `evaluate` (see `make_evaluation`) as an intrinsic of straight-line code."""
 
     @intrinsic
-    def emitted(context: Any, fluents: Any, joint: Any, out: Any) -> Any:
+    def run_straight(context: Any, fluents: Any, joint: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             pointers = [
                 context.make_array(kind)(context, builder, value).data
@@ -171,7 +176,7 @@ def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:
 
         return types.void(fluents, joint, out), generate
 
-    return emitted
+    return run_straight
 
 
 class _Emitter:
@@ -181,7 +186,7 @@ class _Emitter:
         builder: the LLVM builder that the code is written to.
         program: the gates.
         num_fluents: number of fluents.
-        move_start: the first move of each role.
+        move_start: see `make_evaluation`.
         pointers: LLVM pointers to the data of `fluents`, `joint` and `out`; see `make_evaluation`.
     """
 

@@ -36,7 +36,7 @@ class Command:
             function that makes the command from the type annotation of these parameters, see
             `game_parameters`.
         group: if `target` is a table of subcommands, the word for a subcommand in messages, such
-            as `"experiment"`.
+            as `"study"`.
         resumes: whether the command, called again after an interruption, resumes its work.
     """
 

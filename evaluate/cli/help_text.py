@@ -31,6 +31,7 @@ def overview(
         epilog: text below the list; its lines are not wrapped.
         noun: word for a command.
     """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     width = max(get_terminal_size().columns, 40)
     indent = 4 + max(map(len, commands))
     lines = [
@@ -38,7 +39,7 @@ def overview(
         "",
         paragraphs(description, width),
         "",
-        f"{noun}s:",
+        f"{plural}:",
     ]
     for name, command in commands.items():
         name_column = f"  {name}".ljust(indent)

@@ -53,7 +53,8 @@ class EngineSession:
             start: the first position, a record; by default that of the rules.
 
         Raises:
-            CommandError: if the agent cannot be made for the game; the session is unchanged.
+            CommandError: if the agent cannot be made for the game, which leaves the session
+                unchanged; or, under a time limit, if the agent fails to compile.
         """
         spec = self.spec if spec is None else spec
         if game is not self.game or spec != self.spec:
@@ -67,10 +68,12 @@ class EngineSession:
         The agent is compiled here, so that compilation takes no time of a move.
 
         Args:
-            seconds: time limit of a move; None for the limits of the spec string.
+            seconds: time limit of a move, at least 0.001, reduced to `MAX_SECONDS` if larger; None
+                for the limits of the spec string.
 
         Raises:
-            CommandError: if the agent fails.
+            ValueError: if the time limit is too small.
+            CommandError: if the agent fails to compile.
         """
         had_limit, self._move_seconds = self._move_seconds is not None, seconds
         if seconds is None:
@@ -82,7 +85,11 @@ class EngineSession:
             self._prepare()
 
     def play(self, action: int) -> None:
-        """Play a legal action of the player to move."""
+        """Play an action of the player to move.
+
+        Raises:
+            ValueError: if it is illegal.
+        """
         self.history.play(action)
         self._analysis = None
 
@@ -90,7 +97,7 @@ class EngineSession:
         """Take back the last action.
 
         Raises:
-            CommandError: if there is none.
+            CommandError: if no action has been played.
         """
         if not self.history.actions:
             raise CommandError("cannot undo: no move has been played")
@@ -110,7 +117,13 @@ class EngineSession:
         return self._analysis
 
     def analyze_ply(self, ply: int) -> MoveAnalysis:
-        """Return the agent's analysis of the position after `ply` plies of an unfinished game.
+        """Return the agent's analysis of an earlier or the current position of the game.
+
+        The agent is reset before and after the analysis: it may remember later positions, such as
+        in a search tree, and it must not remember this one.
+
+        Args:
+            ply: number of plies before the position, in which the game must not be over.
 
         Raises:
             CommandError: if the agent fails.
@@ -124,7 +137,11 @@ class EngineSession:
             self._reset_agent()
 
     def _replace_agent(self, game: Game, spec: str) -> None:
-        """Make an agent for the game, with the time limit of a move that is in force."""
+        """Make an agent for the game, with the current time limit of a move.
+
+        Raises:
+            CommandError: if the agent cannot be made or fails to compile.
+        """
         try:
             agent = make_agent(spec, game)
         except (ValueError, OSError, ImportError) as error:
@@ -136,7 +153,12 @@ class EngineSession:
             self._prepare()
 
     def _prepare(self) -> None:
-        """Compile and reset the agent; a `CommandError` says why that failed."""
+        """Reset the agent, and compile its search with a time limit.
+
+        Raises:
+            CommandError: if the agent fails.
+        """
+        # An `AgentThread` prepares its agent once, which may have been before there was a limit.
         self._thread = AgentThread(self._agent, self.spec)
         self._thread.cancel(new_game=True)
         try:
@@ -145,12 +167,17 @@ class EngineSession:
             raise CommandError(str(failure_of(self.spec, error))) from None
 
     def _think(self, history: GameHistory) -> MoveAnalysis:
+        """Return the agent's analysis of the current position of a game.
+
+        Raises:
+            CommandError: if the agent fails.
+        """
         analysis = self._thread.think(history)
         if isinstance(analysis, AgentFailure):
             raise CommandError(str(analysis))
         return analysis
 
     def _reset_agent(self) -> None:
-        """Discard the last analysis, and what the agent remembers of the game."""
+        """Discard the last analysis, and the agent's memory of the game."""
         self._analysis = None
         self._thread.cancel(new_game=True)

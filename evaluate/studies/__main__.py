@@ -16,18 +16,19 @@ SUMMARIES = {
     "p_game": "Selection policies in random trees of known value (P-games).",
     "solved": "AlphaZero in games that are solved.",
 }
-EXPERIMENTS = {  # the options of each command are the parameters of its `reproduce`
+# Commands of the studies; the options of each are the parameters of its `reproduce`.
+EXPERIMENTS = {
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
-DESCRIPTION = "Reproduce the study of a paper. `--fast` runs all tasks with few games, in minutes."
+DESCRIPTION = "Reproduce the study of a paper. `--fast` runs everything with few games, in minutes."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status: 0, or 2 if the arguments are invalid."""
+    """Run the command line; return the exit status of `run_commands`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="experiment")
+    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="study")
 
 
 if __name__ == "__main__":

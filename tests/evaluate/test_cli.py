@@ -138,7 +138,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["duel"], "unknown command 'duel'; there are list, play, arena, match, power, tournament"),
         (
             ["reproduce", "hexx"],
-            "unknown experiment 'hexx' (did you mean 'hex'?); there are amaf",
+            "unknown study 'hexx' (did you mean 'hex'?); there are amaf",
         ),
         (["solve", "tron"], "tron is simultaneous: only sequential games"),
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),

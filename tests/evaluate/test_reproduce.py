@@ -248,9 +248,9 @@ def test_a_game_of_the_study_is_played():
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ([], 2, "experiments:"),
+        ([], 2, "studies:"),
         (["--help"], 0, "ggp"),
-        (["chess"], 2, "unknown experiment 'chess'; there are "),
+        (["chess"], 2, "unknown study 'chess'; there are "),
         (["ggp", "--processes", "0"], 2, "processes must be an integer from 1"),
     ],
 )

@@ -221,7 +221,7 @@ def test_random_games_equal_a_search_for_lines(size: int, length: int, games: in
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
-        ("to_move", 2, "to_move 2 is not 0 or 1, or winner -1 is not -1, 0 or 1"),
+        ("to_move", 2, "to_move is 2, expected 0 or 1"),
         ("moves_left", 5, "moves_left is 5, but 7 cells are empty"),
         ("board", 5, "board holds [5], expected -1, 0 and 1"),
     ],

@@ -7,14 +7,15 @@ from typing import Any
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, match_task
 
-FAST_SCALE = 1 / 160  # factor of the numbers of games and positions in fast runs
+FAST_SCALE = 1 / 160  # factor of the numbers of games and positions in fast runs: 81,920 become 512
 FAST_HEX = "hex:board_size=4"  # on 5x5, the games of an untrained network take too long to explore
 FAST_SETTINGS: dict[str, Any] = {
     "network.filters": 8, "network.blocks": 1, "learning_starts": 1_000,
     "eval_opponents": ("random",), "final_eval_games": 10,
 }  # fmt: skip
-# Settings of every training run; their defaults would depend on the number of games.
-SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
+# Settings of every training run unless `NETWORKS` has others; their defaults would depend on the
+# number of games.
+ROLLOUT_SETTINGS = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 # Game of each network, and the training settings that differ from the defaults.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tictactoe": ("tictactoe", {
@@ -28,14 +29,14 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
         "games": 81_920, "network.filters": 64, "network.blocks": 4, "random_plies": 16,
     }),
 }  # fmt: skip
-# Best-response searches, which explore all games that the network may play: network, its seat, and
-# the number of simulations of its search (0: the policy alone).
-LINES = (
+# Best-response searches, which explore all lines of play against the network (tasks "lines-..."):
+# network, its seat, and the number of simulations of its search (0: the policy alone).
+BEST_RESPONSES = (
     *(("tictactoe", seat, count) for seat in ("first", "second") for count in (0, 16)),
     *(("hex", "first", count) for count in (0, 4, 32)),
 )
-# Simulations per move in Connect Four (0: the policy alone), and the number of empty squares up to
-# which the agent solves positions instead (0: never).
+# Simulations per move in Connect Four (0: the policy alone), and the agent's `solver_empties`: the
+# number of empty squares up to which it solves positions instead (0: never).
 SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
 RANDOM_PLIES = ((12, 18), (19, 30))  # range of the number of random plies before a position
 POSITION_COUNT = 500  # positions of each test in Connect Four
@@ -44,9 +45,10 @@ OPPONENTS = (
     "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
 )  # fmt: skip
-# Against these, all games in a seat are the same, as the network's search is deterministic, too.
+# Against these, all games in a seat are the same, as the network's search is deterministic, too:
+# the report counts them as one game.
 DETERMINISTIC_OPPONENTS = ("heuristic", "dqn:hex5")
-MATCH_GAMES = 200
+MATCH_GAMES = 200  # games of each match in Hex
 
 
 def make_study(fast: bool = False) -> Study:
@@ -60,30 +62,35 @@ def make_study(fast: bool = False) -> Study:
     games = {name: game for name, (game, _) in NETWORKS.items()}
     if fast:
         games["hex"] = FAST_HEX
-    tasks = [training(name, games[name], scale) for name in NETWORKS]
-    for network, seat, count in LINES:
-        name = f"lines-{network}-{seat}-{count}"
-        command, search = ("best-response", games[network]), {"simulations": count}
-        tasks.append(exploit(name, network, command, search, seat=seat))
+    tasks = [training_task(name, games[name], scale) for name in NETWORKS]
+    for network, seat, count in BEST_RESPONSES:
+        name, search = f"lines-{network}-{seat}-{count}", {"simulations": count}
+        tasks.append(
+            exploit_task(name, network, "best-response", games[network], search, seat=seat)
+        )
     positions = max(round(POSITION_COUNT * scale), 20)
     for (count, empties), (min_plies, max_plies) in product(SEARCHES, RANDOM_PLIES):
-        name = f"positions-{min_plies}-{max_plies}-{count}"
+        name, search = f"positions-{min_plies}-{max_plies}-{count}", {"simulations": count}
         name += f"-endgame-{empties}" if empties else ""
-        command, search = ("positions", "connect4"), {"simulations": count}
         search |= {"endgame": empties} if empties else {}
         options = {"count": positions, "min_plies": min_plies, "max_plies": max_plies, "seed": 1}
-        tasks.append(exploit(name, "connect4", command, search, **options))
+        tasks.append(exploit_task(name, "connect4", "positions", "connect4", search, **options))
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
-        count = max(2 * round(MATCH_GAMES / 2 * scale), 10)
+        count = max(2 * round(MATCH_GAMES / 2 * scale), 10)  # even: as many games in each seat
         tasks.append(match_task(f"match-{number}", agents, count, ("hex",), {"game": games["hex"]}))
-    names = {"NETWORKS": NETWORKS, "DETERMINISTIC_OPPONENTS": DETERMINISTIC_OPPONENTS}
+    template_names = {
+        "NETWORKS": NETWORKS,
+        "DETERMINISTIC_OPPONENTS": DETERMINISTIC_OPPONENTS,
+    }
     parts = {"solved": {task.name: task for task in tasks}}
     # One task at a time, as each training run uses two cores.
-    return Study("solved", parts, names, fast=fast, processes={"solved": 1}, single_threaded=False)
+    return Study(
+        "solved", parts, template_names, fast=fast, processes={"solved": 1}, single_threaded=False
+    )
 
 
-def training(name: str, game: str, scale: float) -> Task:
+def training_task(name: str, game: str, scale: float) -> Task:
     """Return the task that trains a network with AlphaZero.
 
     Args:
@@ -92,7 +99,7 @@ def training(name: str, game: str, scale: float) -> Task:
         scale: factor of the number of games.
     """
     settings = NETWORKS[name][1]
-    # At least two iterations (`SIZES`).
+    # At least two iterations of `games_per_iteration`.
     games = max(round(settings["games"] * scale), 512)
     settings = {
         "game": game, "log_interval": 1_024 if scale == 1 else 256,
@@ -100,32 +107,32 @@ def training(name: str, game: str, scale: float) -> Task:
         "eval_opponents": ("random", "mcts:simulations=2000"), "final_eval_games": 50,
         **settings, "games": games, **({} if scale == 1 else FAST_SETTINGS),
     }  # fmt: skip
-    options = {"run_dir": f"{{folder}}/{name}", **SIZES, **settings}
+    options = {"run_dir": f"{{folder}}/{name}", **ROLLOUT_SETTINGS, **settings}
     return Task(
         name, "ludoteca.train.alphazero", options, settings, kind="network",
         record_keys=("config", "training", "evaluation", "about"),
     )  # fmt: skip
 
 
-def exploit(
-    name: str, network: str, command: tuple[str, str], search: Mapping[str, int], **options: Any
+def exploit_task(
+    name: str, network: str, measure: str, game: str, search: Mapping[str, int], **options: Any
 ) -> Task:
-    """Return the task of a command of `ludoteca.evaluate.exploit`, which looks for errors in play.
+    """Return the task of the command `ludoteca.evaluate.exploit`, which finds errors in play.
 
     Args:
         name: name of the task.
         network: name of the task that trains the network.
-        command: name of the command, `"best-response"` or `"positions"`, and spec string of the
-            game.
-        search: settings of the network's search: number of `simulations`, and `endgame`, the number
-            of empty squares up to which positions are solved instead of searched.
+        measure: measure of the command, `"best-response"` or `"positions"`.
+        game: spec string of the game.
+        search: settings of the network's search: number of `simulations`, and `endgame`, which is
+            the agent's `solver_empties`.
         **options: options of the command.
     """
     agent = f"az:path={{folder}}/{network},simulations={search['simulations']},precision=auto"
     agent += f",solver_empties={search['endgame']}" if "endgame" in search else ""
     return Task(
         name, "ludoteca.evaluate.exploit", {"agent": agent, **options, "out": "{artifact}"},
-        {"game": command[1], **search, **options}, command, (network,), kind=command[0],
+        {"game": game, **search, **options}, (measure, game), (network,), kind=measure,
     )  # fmt: skip
 
 
