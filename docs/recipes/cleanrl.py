@@ -36,12 +36,12 @@ def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 
 
 set_num_threads(1)
 manual_seed(0)
-first = nn.Sequential(nn.Flatten(), nn.Linear(84, 256), nn.Tanh(), nn.Linear(256, 8))
-second, pool, start = copy.deepcopy(first), OpponentPool(latest_prob=0), time.perf_counter()
-agent = learn(first, 600, opponent="random", agent_seat="random")
+network = nn.Sequential(nn.Flatten(), nn.Linear(84, 256), nn.Tanh(), nn.Linear(256, 8))
+learner, pool, start = copy.deepcopy(network), OpponentPool(latest_prob=0), time.perf_counter()
+agent = learn(network, 600, opponent="random", agent_seat="random")
 seconds, steps = time.perf_counter() - start, 600 * 8 * 512
 for k in range(10):
-    pool.add(str(k), learn(second, 40, sign=-1, deterministic=False))
-    itself = learn(second, 40, opponent=PoolAgent(agent.game, pool), agent_seat="random")
+    pool.add(str(k), learn(learner, 40, sign=-1, deterministic=False))
+    latest = learn(learner, 40, opponent=PoolAgent(agent.game, pool), agent_seat="random")
 print(against_random := play_match("connect4", [agent, "random"], 1000, seed=2))
-print(self_play := play_match("connect4", [itself, "random"], 1000, seed=3))
+print(self_play := play_match("connect4", [latest, "random"], 1000, seed=3))

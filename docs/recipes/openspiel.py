@@ -31,8 +31,8 @@ def learn(self_play: bool) -> PPO:
 
 
 start, steps = time.time(), UPDATES * STEPS * ENVS
-learned = learn(self_play=False)
+model = learn(self_play=False)
 seconds = time.time() - start
-against_random = play_match(GAME, [as_agent(GAME, learned), "random"], 400)
+against_random = play_match(GAME, [as_agent(GAME, model), "random"], 400)
 self_play = play_match(GAME, [as_agent(GAME, learn(self_play=True)), "random"], 400)
 print(f"{steps:,} steps in {seconds:.0f} s\n{against_random}\nby self-play:\n{self_play}")

@@ -11,7 +11,7 @@ from ludoteca.envs import connect4_v0
 from ludoteca.evaluate.match import play_match
 
 
-class Seat(gym.Env):
+class Seat(gym.Env):  # one seat of the game; `opponent(observation, mask)` plays the other
     def __init__(self, opponent):
         self.game, self.opponent = connect4_v0.env(observation="planes"), opponent
         self.observation_space = self.game.observation_space("player_0")
@@ -20,7 +20,7 @@ class Seat(gym.Env):
     def reset(self, seed=None, options=None):
         self.game.reset(seed=seed)
         self.agent = self.game.np_random.choice(self.game.agents)
-        return self.step_to_own_turn()[::4]
+        return self.step_to_own_turn()[::4]  # observation and info
 
     def step(self, action):
         self.game.step(int(action))
@@ -28,8 +28,8 @@ class Seat(gym.Env):
 
     def step_to_own_turn(self):  # also after the last move, for the reward of a loss
         while self.game.agent_selection != self.agent:
-            seen, _, over, _, info = self.game.last()
-            self.game.step(None if over else int(self.opponent(seen, info["action_mask"])))
+            observation, _, over, _, info = self.game.last()
+            self.game.step(None if over else int(self.opponent(observation, info["action_mask"])))
         return self.game.last()
 
     def action_masks(self):
@@ -42,12 +42,12 @@ def new_model(opponent):
 
 
 steps, game = 60_000, connect4_v0.env().game
-model = new_model(lambda seen, mask: np.random.choice(np.flatnonzero(mask)))  # noqa: NPY002
+model = new_model(lambda observation, mask: np.random.choice(np.flatnonzero(mask)))  # noqa: NPY002
 start = time.perf_counter()
 model.learn(steps)
 seconds = time.perf_counter() - start
-itself = new_model(lambda seen, mask: itself.predict(seen, action_masks=mask)[0])
-itself.learn(steps)
+learner = new_model(lambda observation, mask: learner.predict(observation, action_masks=mask)[0])
+learner.learn(steps)
 against_random = play_match(game, [SB3Agent.from_model(game, model), "random"], 400, seed=1)
-self_play = play_match(game, [SB3Agent.from_model(game, itself), "random"], 400, seed=2)
+self_play = play_match(game, [SB3Agent.from_model(game, learner), "random"], 400, seed=2)
 print(against_random, self_play, sep="\n\n")

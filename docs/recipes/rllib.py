@@ -19,17 +19,17 @@ register()
 ppo = PPOConfig().rl_module(rl_module_spec=masked_module(fcnet_activation="relu"))
 ppo.training(train_batch_size_per_learner=4096, minibatch_size=512, num_epochs=4, lr=1e-3)
 ppo.training(entropy_coeff=0.01).debugging(seed=0, log_level="ERROR")
-random = {"game": "connect4", "opponent": "random", "agent_seat": "random"}
+against = {"game": "connect4", "opponent": "random", "agent_seat": "random"}
 vector = {"num_envs_per_env_runner": 64, "gym_env_vectorize_mode": "vector_entry_point"}
-config = ppo.copy().environment("ludoteca", env_config=random)
+config = ppo.copy().environment("ludoteca", env_config=against)
 algorithm, start = config.env_runners(num_env_runners=0, **vector).build_algo(), time.perf_counter()
 results = [algorithm.train() for _ in range(24)]
 seconds = time.perf_counter() - start
 steps = int(sum(result["env_runners"]["num_env_steps_sampled"] for result in results))
 
-two = ppo.copy().environment("ludoteca", env_config={"game": "connect4"})
-two.env_runners(num_env_runners=0, num_envs_per_env_runner=32).multi_agent(**Matchups().config())
-learner = two.callbacks(partial(SelfPlay, threshold=0.6)).build_algo()
+both = ppo.copy().environment("ludoteca", env_config={"game": "connect4"})  # both seats learn
+both.env_runners(num_env_runners=0, num_envs_per_env_runner=32).multi_agent(**Matchups().config())
+learner = both.callbacks(partial(SelfPlay, threshold=0.6)).build_algo()
 print([learner.train()["self_play"] for _ in range(10)][-1])
 
 game, matches = make_game("connect4"), []

@@ -26,11 +26,11 @@ model.learn(steps)
 seconds = time.perf_counter() - start
 model.save("connect4.zip")
 
-against_itself = new_model(1)
+learner = new_model(1)
 pool = SelfPlayCallback(snapshot_freq=10_000, sampling="prioritized", save_path="selves")
-against_itself.learn(steps, callback=pool)
+learner.learn(steps, callback=pool)
 
 game = model.get_env().get_attr("game")[0]
 against_random = play_match(game, ["sb3:connect4.zip", "random"], 1000, seed=2)
-self_play = play_match(game, [SB3Agent.from_model(game, against_itself), "random"], 1000, seed=3)
+self_play = play_match(game, [SB3Agent.from_model(game, learner), "random"], 1000, seed=3)
 print(against_random, self_play, sep="\n\n")

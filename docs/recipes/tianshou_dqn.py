@@ -19,7 +19,7 @@ from ludoteca.evaluate.match import play_match
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
-np.random.seed(0)  # noqa: NPY002  Tianshou explores with it
+np.random.seed(0)  # noqa: NPY002  Tianshou explores with this generator
 steps = 16 * 4096
 env = TianshouVecEnv("connect4", 64, agent_seat="random", seed=0)
 
@@ -29,7 +29,7 @@ def learn(pool=None):
     policy = DiscreteQLearningPolicy(model=net, action_space=env.action_space[0], eps_training=0.2)
     dqn = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), target_update_freq=200)
 
-    def add_self(epoch, env_step):
+    def add_copy(epoch, env_step):
         if pool is not None and env_step % 4096 == 0:
             pool.add(str(env_step), copy.deepcopy(agent_of_policy(env.game, dqn)))
             env.set_opponent(PoolAgent(env.game, pool))
@@ -37,7 +37,7 @@ def learn(pool=None):
     collector = Collector(dqn, env, VectorReplayBuffer(64 * 1000, 64), exploration_noise=True)
     sizes = {"epoch_num_steps": steps, "collection_step_num_env_steps": 256, "batch_size": 256}
     rates = {"update_step_num_gradient_steps_per_sample": 1 / 64, "max_epochs": 1}
-    calls = {"training_collector": collector, "training_fn": add_self, "show_progress": False}
+    calls = {"training_collector": collector, "training_fn": add_copy, "show_progress": False}
     dqn.run_training(OffPolicyTrainerParams(**sizes, **rates, **calls))
     return dqn
 
@@ -46,5 +46,5 @@ start = time.perf_counter()
 path = save_tianshou_policy("connect4", env.game, learn())
 seconds = time.perf_counter() - start
 print(against_random := play_match(env.game, [f"tianshou:{path}", "random"], 1000, seed=1))
-against_itself = agent_of_policy(env.game, learn(OpponentPool(size=8)))
-print(self_play := play_match(env.game, [against_itself, "random"], 1000, seed=2))
+learner = agent_of_policy(env.game, learn(OpponentPool(size=8)))
+print(self_play := play_match(env.game, [learner, "random"], 1000, seed=2))

@@ -21,12 +21,12 @@ size = env.observation_spec["agents", "observation"].shape[-1]
 network, value = (MLP(size, n, num_cells=[128, 128]) for n in (4, 1))
 
 
-def make_actor(*group):
-    seen, logits, mask = ((*group, key) for key in ("observation", "logits", "action_mask"))
+def make_actor(*group):  # group: ("agents",) for the keys of all geese, () for those of one
+    observation, logits, mask = ((*group, key) for key in ("observation", "logits", "action_mask"))
     keys = {"in_keys": {"logits": logits, "mask": mask}, "out_keys": [(*group, "action")]}
-    drawn = {"return_log_prob": True, "log_prob_key": (*group, "action_log_prob")}
-    module = TensorDictModule(network, [seen], [logits])
-    return ProbabilisticActor(module, distribution_class=MaskedCategorical, **keys, **drawn)
+    log_prob = {"return_log_prob": True, "log_prob_key": (*group, "action_log_prob")}
+    module = TensorDictModule(network, [observation], [logits])
+    return ProbabilisticActor(module, distribution_class=MaskedCategorical, **keys, **log_prob)
 
 
 loss = ClipPPOLoss(make_actor(), ValueOperator(value), normalize_advantage=True)
@@ -36,9 +36,9 @@ start = time.perf_counter()
 for data in Collector(env, make_actor("agents"), frames_per_batch=2048, total_frames=steps):
     played = data["agents"].set("next", data["next", "agents"])  # [games, steps, geese]
     rows = gae(played, time_dim=1)[played["mask"]]  # without eliminated geese
-    for some in (part for _ in range(4) for part in torch.randperm(len(rows)).split(1024)):
+    for batch in (part for _ in range(4) for part in torch.randperm(len(rows)).split(1024)):
         adam.zero_grad()
-        sum(x for key, x in loss(rows[some]).items() if key.startswith("loss_")).backward()
+        sum(x for key, x in loss(rows[batch]).items() if key.startswith("loss_")).backward()
         adam.step()
 seconds = time.perf_counter() - start
 path = save_actor("geese", env.game, make_actor(), flat=True)

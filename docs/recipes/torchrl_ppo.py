@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 steps = 30 * 4096
 env = TorchRLEnv("connect4", 64, agent_seat="random", observation="flat", seed=0)
-drawn = {"flat": True, "deterministic": False}
+sampling = {"flat": True, "deterministic": False}
 
 
 def learn(pool=None):
@@ -30,12 +30,12 @@ def learn(pool=None):
     adam = torch.optim.Adam(loss.parameters(), lr=1e-3)
     for n, data in enumerate(Collector(env, actor, frames_per_batch=4096, total_frames=steps)):
         rows = loss.value_estimator(data).reshape(-1)
-        for some in (part for _ in range(4) for part in torch.randperm(4096).split(1024)):
+        for batch in (part for _ in range(4) for part in torch.randperm(4096).split(1024)):
             adam.zero_grad()
-            sum(x for key, x in loss(rows[some]).items() if key.startswith("loss_")).backward()
+            sum(x for key, x in loss(rows[batch]).items() if key.startswith("loss_")).backward()
             adam.step()
         if pool is not None and n % 3 == 0:
-            pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), **drawn))
+            pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), **sampling))
             env.set_opponent(PoolAgent(env.game, pool))
     return actor
 
@@ -44,5 +44,5 @@ start = time.perf_counter()
 path = save_actor("connect4", env.game, learn(), flat=True)
 seconds = time.perf_counter() - start
 print(against_random := play_match(env.game, [f"torchrl:{path}", "random"], 1000, seed=1))
-against_itself = agent_of_actor(env.game, learn(OpponentPool(size=8)), flat=True)
-print(self_play := play_match(env.game, [against_itself, "random"], 1000, seed=2))
+learner = agent_of_actor(env.game, learn(OpponentPool(size=8)), flat=True)
+print(self_play := play_match(env.game, [learner, "random"], 1000, seed=2))

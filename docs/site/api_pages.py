@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 PACKAGES = ("envs", "agents", "train", "evaluate")
-# Code that runs in other programs, and templates.
-LEFT_OUT = ("ludoteca.agents.external.kaggle.worker", "ludoteca.evaluate.bench.peers")
+# Packages without pages: code that other programs run. Beginnings of their names.
+EXCLUDED = ("ludoteca.agents.external.kaggle.worker", "ludoteca.evaluate.bench.peers")
 INDEX = """# API reference
 
 Signatures and docstrings of the public modules. Imports point one way: `envs` <- `agents` <-
-`train`, `evaluate`. [Architecture](../ARCHITECTURE.md) describes how the parts belong together.
+`evaluate` <- `train`. [Architecture](../ARCHITECTURE.md) describes how the parts belong together.
 
 """
 
@@ -58,23 +58,24 @@ def api_pages(folder: Path) -> dict[str, str]:
 
 
 def _packages(folder: Path) -> list[str]:
-    """Return the names of the packages."""
+    """Return the names of the packages that have a page."""
     names = [_name(folder, path.parent) for path in _sources(folder) if path.name == "__init__.py"]
-    return [name for name in names if not name.startswith(LEFT_OUT)]
+    return [name for name in names if not name.startswith(EXCLUDED)]
 
 
 def _modules(folder: Path, package: str) -> list[str]:
-    """Return the names of a package's public modules, without those of its packages."""
+    """Return the names of a package's public modules, without those of its subpackages."""
     directory = folder.joinpath(*package.split("."))
     names = [
         _name(folder, path.with_suffix(""))
         for path in sorted(directory.glob("*.py"))
         if not path.name.startswith("_")
     ]
-    return [name for name in names if not name.startswith(LEFT_OUT)]
+    return [name for name in names if not name.startswith(EXCLUDED)]
 
 
 def _sources(folder: Path) -> list[Path]:
+    """Return the paths of all modules of the copy in a folder."""
     package = folder / "ludoteca"
     paths = list(package.glob("*.py"))
     for name in PACKAGES:
@@ -83,10 +84,12 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _name(folder: Path, path: Path) -> str:
+    """Return the dotted name of a module or package, given its path without a suffix."""
     return ".".join(path.relative_to(folder).parts)
 
 
 def _source(folder: Path, name: str) -> Path:
+    """Return the file of a module or package with a dotted name."""
     path = folder.joinpath(*name.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 

@@ -9,14 +9,15 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1]
 START, END = "<!-- figures -->\n", "<!-- end -->\n"
-# Game as in the measures, its peers, and what is measured.
+# Name of the game as in the measures, and the peers that it is compared with.
 ENVIRONMENTS = (
     ("Othello", ("pgx", "OpenSpiel")),
     ("Hex", ("pgx", "OpenSpiel")),
     ("Connect Four", ("pgx", "OpenSpiel")),
     ("Hungry Geese", ("kaggle-environments",)),
 )
-NOT_LIKE = ("choosing excluded", "action sampling excluded", "threads against")  # other conditions
+# Parts of the names of measures under other conditions than the rest of the table.
+OTHER_CONDITIONS = ("choosing excluded", "action sampling excluded", "threads against")
 
 
 def main() -> None:
@@ -27,7 +28,12 @@ def main() -> None:
 
 
 def with_figures(text: str, table: str) -> str:
-    """Return the landing page with a table of figures."""
+    """Return the landing page with another table between its two comments.
+
+    Args:
+        text: the landing page.
+        table: the new table, Markdown.
+    """
     before, rest = text.split(START)
     after = rest.split(END, 1)[1]
     return f"{before}{START}\n{table}\n{END}{after}"
@@ -63,18 +69,18 @@ def figures() -> str:
 
 
 def fastest(
-    rows: list[dict[str, Any]], measure: str, peer: str, exclude: tuple[str, ...] = NOT_LIKE
+    rows: list[dict[str, Any]], measure: str, peer: str, exclude: tuple[str, ...] = OTHER_CONDITIONS
 ) -> dict[str, Any]:
-    """Return the row in which a peer is fastest under our conditions.
+    """Return the row of a measure in which a peer is fastest.
 
     Args:
-        rows: rows of a benchmark.
-        measure: beginning of the measure.
+        rows: rows of a benchmark, each a comparison with a peer.
+        measure: beginning of the name of the measure.
         peer: beginning of the peer's name.
-        exclude: texts of measures under other conditions.
+        exclude: rows whose measure contains one of these texts are ignored.
 
     Raises:
-        ValueError: if there is no such row.
+        ValueError: if no row fits.
     """
     found = [
         row
@@ -89,13 +95,19 @@ def fastest(
 
 
 def _compared(row: dict[str, Any], peer: str) -> list[str]:
+    """Return the cells of a comparison: our value, the peer's name and value, and the ratio."""
     ratio = row["ours"] / row["peer"]
     text = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
     return [_number(row["ours"]), f"{peer}: {_number(row['peer'])}", text]
 
 
 def _scores(strength: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return the scores of matches at equal simulations and equal time, in percent."""
+    """Return the results of matches in Othello at equal simulations and at equal time.
+
+    Returns:
+        For each match, the name of its condition and the cells of its row: the score with its
+        interval in percent, and no peer or ratio.
+    """
     scores = []
     for result in strength["results"]:
         if result["game"].startswith("othello"):

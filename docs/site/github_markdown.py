@@ -6,10 +6,13 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+# The first line of a block of code with a language; tags of the tests may follow the language.
 FENCE = re.compile(r"^(?P<fence> *```)(?P<language>\w+)[^\n`]*$", re.MULTILINE)
+# A link or image `[text](target#anchor)`; the target is the part before the anchor.
 LINK = re.compile(r"(?P<start>!?\[[^\]]*\]\()(?P<target>[^)\s#]*)(?P<end>(?:#[^)\s]*)?\))")
+# A whole block of code.
 CODE = re.compile(r"^ *```.*?^ *```[ \t]*$", re.MULTILINE | re.DOTALL)
-# Files outside docs/, and their pages.
+# Files outside docs/, and the paths of their pages relative to docs/.
 PAGES = {
     "README.md": "quick_start.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -40,7 +43,10 @@ def translate(markdown: str, path: str, generated: bool) -> str:
 
 
 def repository_pages(root: Path) -> dict[str, str]:
-    """Return the pages made of files outside docs/, by path."""
+    """Return the pages made of files outside docs/, by path relative to docs/.
+
+    The page of the README has only its sections from "The first minutes" to "More".
+    """
     readme = (root / "README.md").read_text(encoding="utf-8")
     start, end = readme.index("## The first minutes"), readme.index("## More")
     texts = {
@@ -68,7 +74,7 @@ def _from_root(match: re.Match[str]) -> str:
 
 
 def file_lists(docs: Path) -> dict[str, str]:
-    """Return a page for every folder of results without documents: the list of its files."""
+    """Return the pages, by path, that list the files of folders of results without a document."""
     pages = {}
     for folder in sorted(path for path in (docs / "results").rglob("*") if path.is_dir()):
         paths = sorted(path for path in folder.iterdir() if path.is_file())
@@ -107,12 +113,16 @@ def with_site_links(text: str, path: PurePosixPath) -> str:
 
 
 def landing(text: str) -> str:
-    """Return the landing page with cards instead of its first table, and with buttons."""
+    """Return the landing page in the form of the site.
+
+    The cells of its first table, `[![alt](image)](page.md) **title** description`, become cards.
+    Links on a line of their own, separated by dots, become buttons.
+    """
     cell = r"\[!\[([^\]]*)\]\(([^)]+)\)\]\((\S+)\.md\) \*\*([^*]+)\*\* ([^|]+?) *\|"
     cards = [
         f'<a class="game" href="{page}.html"><img src="{picture}" alt="{alt}">'
-        f"<strong>{title}</strong><span>{words}</span></a>"
-        for alt, picture, page, title, words in re.findall(cell, text)
+        f"<strong>{title}</strong><span>{description}</span></a>"
+        for alt, picture, page, title, description in re.findall(cell, text)
     ]
     table = re.compile(r"^\| \| .*\n(?:\|.*\n)+", re.MULTILINE)
     text = table.sub(f'<div class="games moving">\n{"".join(cards)}\n</div>\n', text, count=1)
@@ -123,7 +133,12 @@ def landing(text: str) -> str:
 
 
 def gallery(text: str, folder: Path) -> str:
-    """Return the index of the games with a picture of each game instead of the table."""
+    """Return the index of the games with a card for each game above its table.
+
+    Args:
+        text: the index.
+        folder: folder with the pages of the games; games without a page have no card.
+    """
     rows = re.findall(
         r"^\| ([^|]+) \| `([^`]+)` \| ([^|]+) \| \[(\w+)\.md\].*$", text, re.MULTILINE
     )
@@ -148,6 +163,7 @@ def outside_code(text: str, translate: Callable[[str], str]) -> str:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a text, and whether each is a block of code."""
     start = 0
     for match in CODE.finditer(text):
         yield text[start : match.start()], False

@@ -1,7 +1,8 @@
 """MkDocs hooks: the navigation, generated pages, and GitHub's Markdown.
 
-The documents are written for GitHub. The hooks add what the site has beyond them: the quick start
-(sections of the README), the pages of the API reference, lists of result files, and a gallery.
+The documents are written for GitHub. The hooks add pages that exist only on the site: the quick
+start (sections of the README), the API reference, and lists of result files. They also add a
+gallery of the games.
 """
 
 import shutil
@@ -19,7 +20,10 @@ from navigation import navigation
 
 
 def on_startup(command: str, dirty: bool) -> None:
-    """Copy the packages to where mkdocstrings reads them; it lists that folder in `on_config`."""
+    """Copy the packages to build/docs, where mkdocstrings reads them.
+
+    This must happen before `on_config`, in which mkdocstrings lists the files of that folder.
+    """
     copy_packages(ROOT, ROOT / "build" / "docs")
 
 

@@ -13,7 +13,8 @@ from ludoteca.envs.render.svg import svg_animation
 from ludoteca.evaluate.match import play_match
 
 OUT = Path(__file__).parents[1] / "images" / "moving"
-# Name of the file, the game, its agents by seat, the seed, and the most positions to show.
+# Name of the file, spec string of the game, agents by seat, seed of the match, and maximum number
+# of positions in the animation.
 GAMES: tuple[tuple[str, str, tuple[str, ...], int, int], ...] = (
     (
         "hungry_geese",
@@ -28,7 +29,7 @@ GAMES: tuple[tuple[str, str, tuple[str, ...], int, int], ...] = (
     ("tron", "tron", ("mcts:simulations=1000", "mcts:simulations=1000"), 5, 60),
     ("breakthrough", "breakthrough", ("mcts:simulations=1000", "mcts:simulations=1000"), 6, 60),
 )
-SECONDS, LAST_SECONDS = 0.45, 3.0
+SECONDS, LAST_SECONDS = 0.45, 3.0  # time of a position, and of the last one
 
 
 def main() -> None:
@@ -44,10 +45,10 @@ def moving_game(spec: str, agents: Sequence[str], seed: int, limit: int) -> str:
     """Return an animated SVG file of a game.
 
     Args:
-        spec: the game.
-        agents: agents by seat.
+        spec: spec string of the game.
+        agents: spec strings of the agents by seat.
         seed: seed of the match.
-        limit: maximum number of positions; longer games are cut.
+        limit: maximum number of positions; the rest of a longer game is not shown.
     """
     game = make_game(spec)
     (replay,) = play_match(game, agents, 1, seed=seed, num_replays=1).replays

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-# Title of a section, and patterns of its pages in order. A page belongs to the first section that
-# matches, and pages of one pattern are sorted by name, an index first.
+# Titles of sections, each with the patterns of its pages. A page belongs to the first section with
+# a pattern that matches it. Within a section, pages are in the order of the patterns; pages of one
+# pattern are sorted by name, an index first.
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Home", ("index.md",)),
     (
@@ -32,6 +33,8 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Guides", ("environments.md", "observations.md", "extending.md", "*")),
 )
+# The sections in the order of the site. It differs from the order above, in which "Guides", whose
+# last pattern matches every page, must be the last.
 ORDER = ("Home", "Start", "Tutorial", "Games", "Algorithms", "Guides", "Libraries", "Results")
 ORDER += ("API", "Project")
 
@@ -51,12 +54,13 @@ def navigation(paths: Sequence[str]) -> list[Any]:
 
 
 def _entry(path: str) -> Any:
-    """Return the entry of a page; pages of the API reference have short titles."""
+    """Return the entry of a page: its path, with the package as title in the API reference."""
     name = path.removeprefix("api/ludoteca.").removesuffix(".md")
     return {name: path} if path.startswith("api/ludoteca.") and name != "md" else path
 
 
 def _section(path: str) -> str:
+    """Return the title of the section of a page."""
     return next(
         title for title, patterns in SECTIONS if any(fnmatchcase(path, text) for text in patterns)
     )
@@ -65,6 +69,6 @@ def _section(path: str) -> str:
 def _rank(path: str) -> tuple[Any, ...]:
     """Return the sorting key of a page: its pattern, then an index before other pages."""
     patterns = dict(SECTIONS)[_section(path)]
-    place = next(k for k, pattern in enumerate(patterns) if fnmatchcase(path, pattern))
+    position = next(k for k, pattern in enumerate(patterns) if fnmatchcase(path, pattern))
     folder, _, name = path.rpartition("/")
-    return place, folder, name not in ("index.md", "README.md"), name.removesuffix(".md")
+    return position, folder, name not in ("index.md", "README.md"), name.removesuffix(".md")

@@ -216,7 +216,8 @@ make recipes RECIPES="sb3 rllib"    # the recipes of two libraries
 GLUE = """## Adapter code
 
 Lines of code that you write in addition to creating the environment and the algorithm, such as
-wrappers, conversions and callbacks; counted by hand."""
+wrappers, conversions and callbacks; counted by hand. Where a library failed without our adapter,
+the table gives the reason."""
 CONNECT_FOUR = """## Connect Four
 
 Scores against random moves in percent (a draw counts as half) with 95 % intervals, from both

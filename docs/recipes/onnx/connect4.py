@@ -1,4 +1,4 @@
-"""ONNX: a shipped network as a file for any program, and back as an agent. Nothing is trained."""
+"""ONNX: an included network is exported, and the file plays as an agent. Nothing is trained."""
 
 import onnxruntime
 
@@ -15,6 +15,6 @@ for tensor in [*session.get_inputs(), *session.get_outputs()]:
 against_random = play_match("connect4", [f"onnx:{file}", "random"], 400)
 print(against_random)
 
-# Another program's network plays likewise, without our metadata: planes in, a score per action out.
+# Files of other programs can play too: the input is the planes, the output a score per action.
 game = ludoteca.make_game("connect4")
 print(ludoteca.make_agent(f"onnx:{file}", game).signature)

@@ -21,7 +21,11 @@ INTERVAL = 4_000  # games between measurements
 
 
 class AveragePolicies(Agent):
-    """Average policies, or greedy best responses, of OpenSpiel's agents of all players."""
+    """Agent that plays by OpenSpiel's NFSP agents, one for each player.
+
+    With `best_response`, it plays the greedy actions of their Q networks, otherwise their average
+    policies.
+    """
 
     def __init__(self, game, agents, best_response=False):
         super().__init__(game)
@@ -29,7 +33,12 @@ class AveragePolicies(Agent):
         self.observer = Observer(game)
 
     def action_probabilities(self, states, seats):
-        """Return the probabilities of all actions."""
+        """Return the probabilities of all actions, float64 `[K, num_actions]`.
+
+        Args:
+            states: K positions.
+            seats: the player to move in each position. Shape `[K]`.
+        """
         planes, masks = self.observer.observe(states, seats)
         probabilities = np.zeros(masks.shape)
         for player, agent in enumerate(self.agents):
@@ -37,6 +46,7 @@ class AveragePolicies(Agent):
             network = agent._rl_agent._q_network if self.best_response else agent._avg_network
             inputs = torch.from_numpy(planes.reshape(len(planes), -1)[rows].astype(np.float32))
             with torch.no_grad():
+                # Illegal actions get a finite logit, far below those of networks.
                 outputs = network(inputs).masked_fill(torch.from_numpy(masks[rows]) == 0, -1e9)
             if self.best_response:
                 probabilities[rows] = np.eye(masks.shape[1])[outputs.argmax(1).numpy()]
@@ -45,14 +55,20 @@ class AveragePolicies(Agent):
         return probabilities
 
     def act(self, states, seats, rngs, env_indices):
-        """Do nothing: only the probabilities are used."""
+        """Raise an error: only the probabilities are used."""
         raise NotImplementedError
 
 
 def main(name: str, seed: int, games: int) -> None:
-    """Train the agents of both players, and print the exploitability."""
+    """Train an agent for each player, and print the exploitability of their policies.
+
+    Args:
+        name: spec string of the game.
+        seed: seed of the networks and of the exploration.
+        games: number of training games.
+    """
     torch.set_num_threads(1)
-    np.random.seed(seed)  # noqa: NPY002 - what OpenSpiel draws from
+    np.random.seed(seed)  # noqa: NPY002 - OpenSpiel samples from this generator
     game = make_game(name)
     environment = rl_environment.Environment(load_game(game))
     size = environment.observation_spec()["info_state"][0]
@@ -68,13 +84,14 @@ def main(name: str, seed: int, games: int) -> None:
             rl_learning_rate=1e-3,
             sl_learning_rate=1e-3,
             min_buffer_size_to_learn=400,
-            learn_every=20,  # a quarter of an update per game for each player, as ours
+            # In steps: with 5 steps in a game, a quarter of an update per game, as in our runs.
+            learn_every=20,
             optimizer_str="adam",
             seed=10 * seed + player,
             replay_buffer_capacity=8_000,
             epsilon_start=0.1,
             epsilon_end=0.0,
-            # Steps as the best response: 5 in a fifth of the games.
+            # Counted in steps as the best response: 5 steps in a fifth of the games.
             epsilon_decay_duration=games,
             epsilon_decay_schedule_str="linear",
             update_target_network_every=800,
