@@ -266,10 +266,17 @@ def _shortened(names: tuple[str, ...]) -> str:
 
 
 def _summary(documented_object: object) -> str:
-    """Return a docstring without its sections such as `Args:`, one line per paragraph."""
+    """Return a docstring without its sections such as `Args:`.
+
+    Each paragraph is one line; indented blocks, such as pictures of an encoding, keep their lines.
+    """
     text = (inspect.getdoc(documented_object) or "").replace("`", "")
     text = re.split(r"\n\n(?=(?:Args|Attributes|Raises|Returns):)", text)[0]
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    paragraphs = [
+        paragraph if paragraph.startswith("    ") else " ".join(paragraph.split())
+        for paragraph in text.split("\n\n")
+    ]
+    return "\n\n".join(paragraphs)
 
 
 def _game_names() -> Iterable[str]:

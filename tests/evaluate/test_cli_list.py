@@ -51,6 +51,11 @@ def test_list_shows_everything_about_a_game(capsys, name):
     assert ("heuristic" in listed) == (name == "Hex-v0")
 
 
+def test_list_keeps_the_lines_of_an_encoding(capsys):
+    _, out, _ = run(capsys, "list", "othello")
+    assert "\n     8  9 10 11           4  5  6  7\n    16 17 18 19" in out
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_list_of_a_game_has_the_agents_that_play_it(name):
     game = make_game(name)
