@@ -52,7 +52,8 @@ def test_list_shows_everything_about_a_game(capsys, name):
 
 
 def test_list_keeps_the_lines_of_an_encoding(capsys):
-    _, out, _ = run(capsys, "list", "othello")
+    main(["list", "othello"])
+    out = capsys.readouterr().out
     assert "\n     8  9 10 11           4  5  6  7\n    16 17 18 19" in out
 
 
