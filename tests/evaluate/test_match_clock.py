@@ -58,6 +58,7 @@ def now(monkeypatch):
 
 
 def play(now, seconds, control, games=1, spec="connect4", reset_seconds=0.0, **options):
+    """Return a match of a slow agent, which takes `seconds[k]` for move k, and a fast one."""
     game = make_game(spec)
     slow = SlowAgent(game, now, seconds, reset_seconds)
     return play_match(
@@ -91,6 +92,7 @@ def test_clocks_out_of_range_are_rejected(field, value):
         TimeControl(**{"move_seconds": 1, field: value})
 
 
+# `TimeControl(move, start, bank)` in seconds; the slow agent exceeds it at the last of its `moves`.
 @pytest.mark.parametrize(
     ("control", "seconds", "reset_seconds", "moves"),
     [
@@ -119,8 +121,10 @@ def test_player_out_of_time_forfeits(now, control, seconds, reset_seconds, moves
 
 def test_random_moves_replace_those_out_of_time(now):
     control = TimeControl(1, out_of_time="random")
+    # Every second move of the slow agent is late.
     result = play(now, [0.5, 2.0], control, games=4)
     assert result.forfeits == ()
+    # The slow agent has seats 0, 1, 0 and 1.
     assert result.times[0].out_of_time == sum(n // 2 for n in result.move_times["moves"][
         np.arange(4), [0, 1, 0, 1]])  # fmt: skip
     assert (result.returns != 0).any()
@@ -133,6 +137,7 @@ def test_random_moves_replace_those_out_of_time(now):
 
 def test_only_the_late_seat_of_a_simultaneous_game_forfeits(now):
     game, control = make_game("hungry_geese:rows=5,columns=6"), TimeControl(1)
+    # The first agent has seats 0 and 2: at the first ply it is late in seat 2.
     agents = [SlowAgent(game, now, [0.5, 1.5] + [0.5] * 500), SlowAgent(game, now, [0.1])]
     result = play_match(game, agents, 1, seed=1, time_control=control)
     assert [(f.agent, f.seat, f.ply, f.kind) for f in result.forfeits] == [(0, 2, 0, "timeout")]
@@ -279,7 +284,7 @@ def test_tournaments_log_the_times(tmp_path):
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_results_with_another_clock_are_not_continued(tmp_path, swapped):
+def test_results_with_another_clock_are_not_resumed(tmp_path, swapped):
     plans = [CLOCKED, replace(CLOCKED, time_control=None)]
     first, second = reversed(plans) if swapped else plans
     with GameLog(first, tmp_path):

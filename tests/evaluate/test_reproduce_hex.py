@@ -1,4 +1,8 @@
-"""Study of Hex: the tasks that repeat Tanaka (2018), our own, and the report."""
+"""Tests of the study of Hex: tasks that repeat Tanaka (2018), tasks beyond it, and the report.
+
+A task is a command that writes the results of a training, from which a record for the report is
+made.
+"""
 
 import csv
 import json
@@ -30,14 +34,17 @@ AC_TASKS = PARTS["actor-critic"]
 
 
 def record_of(folder: Path) -> dict:
+    """Return the record of the task whose results are in a folder."""
     return make_record(STUDY.tasks[folder.name], folder.parent)
 
 
 def valid_records(out: Path, parts=PARTS) -> dict:
+    """Return the records in a report's folder that belong to the tasks of some parts."""
     return read_records(out, parts, STUDY.is_valid_record)
 
 
 def parsed(run: Task) -> DQNConfig:
+    """Return the settings that the command of a task has."""
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
     return parse("dqn", arguments[3:])
@@ -62,15 +69,13 @@ def test_runs_are_those_of_the_paper():
     best = parsed(PAPER_TASKS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
-    assert (
-        parsed(PAPER_TASKS["simple"]).experience == "simple"
-    )  # "simple" and "mirrored": table 4.3
+    # Table 4.3: "simple" and "mirrored".
+    assert parsed(PAPER_TASKS["simple"]).experience == "simple"
     assert parsed(PAPER_TASKS["mirrored"]).opponent == "heuristic"
     assert parsed(PAPER_TASKS["board-8"]).game == "hex:board_size=8,first=white"
     assert parsed(PAPER_TASKS["second"]).agent_seat == "second"
-    literal = parsed(
-        PAPER_TASKS["ablation-literal"]
-    )  # the settings exactly as the paper states them
+    # The settings exactly as the paper states them.
+    literal = parsed(PAPER_TASKS["ablation-literal"])
     assert (literal.network, literal.win_reward, literal.loss_reward) == (
         parse("dqn", ["tanaka2018"]).network,
         100.0,
@@ -99,7 +104,11 @@ def test_ours_use_no_more_games_than_the_paper():
 def write_fake_run(
     folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int
 ) -> None:
-    """Write the files of a training run with made-up results."""
+    """Write the files of a training run with invented results.
+
+    `rates` are the fractions of games won in each 100 training games by the player `seat`; `wins` of
+    1,000 evaluation games are won in each seat.
+    """
     low, high = wilson(wins, 1000)
     result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
@@ -133,6 +142,7 @@ def write_fake_run(
 
 @pytest.fixture
 def fake_runs(tmp_path):
+    """Return a folder with invented runs of all tasks."""
     folder = tmp_path / "runs"
     for name, run in PAPER_TASKS.items():
         seat = "second" if name == "second" else "first"
@@ -167,7 +177,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    # 36 s each.
+    # 52 runs of 36 s each.
     assert "0.52 hours for 52 of 52 runs with the paper's settings (one core each)" in text
     content = json.loads((out / "results.json").read_text())
     assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
@@ -280,9 +290,8 @@ def test_target_verdicts_follow_from_the_intervals():
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
     assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
-    assert (
-        target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
-    )  # from 97.5 to 99.1
+    # From 97.5 to 99.1 %.
+    assert target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
     assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against a deterministic opponent all games are the same: there is no interval.
     assert target_verdict(result(1_000), "heuristic", 100) == "yes"
