@@ -105,9 +105,8 @@ def test_files_are_served_by_name(client):
         response = client.get(f"/static/{name}")
         assert response.content == content
         assert "http:" not in content.decode().replace("http://www.w3.org/2000/svg", "")
-        assert "https:" not in content.decode().replace(
-            '"https:"', ""
-        )  # nothing is loaded from other servers
+        # Nothing is loaded from other servers.
+        assert "https:" not in content.decode().replace('"https:"', "")
 
 
 def test_large_requests_are_refused(client):

@@ -145,9 +145,8 @@ def test_a_stop_during_a_compilation_is_answered_and_the_compilation_is_finished
         assert "while its code was compiled or loaded" in (await task)["note"]
         assert reports == [{"compiling": "compiling tictactoe"}, {"compiling": ""}]
         later = asyncio.create_task(worker.handle(request()))
-        await asyncio.sleep(
-            0.3
-        )  # longer than the limits of 0.1 s, none of which applies to a compilation
+        # Longer than the limits of 0.1 s, none of which applies to a compilation.
+        await asyncio.sleep(0.3)
         assert not process.was_killed
         assert len(process.sent) == 2
         process.message("compiling", number, "")

@@ -43,9 +43,8 @@ def test_match_prints_a_table_and_writes_files(capsys, tmp_path):
     assert "plies a game on average" in out
 
     read = json.loads(file.read_text())
-    assert [path.name for path in file.parent.iterdir()] == [
-        "match.json"
-    ]  # no temporary file is left
+    # No temporary file is left.
+    assert [path.name for path in file.parent.iterdir()] == ["match.json"]
     assert read["game"] == "tictactoe:board_size=3,line=3"
     assert (read["games"], read["seed"]) == (40, 7)
     assert {"command", "date", "cpu"} <= set(read["about"])

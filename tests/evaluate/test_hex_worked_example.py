@@ -18,7 +18,7 @@ from ludoteca.evaluate.studies.hex.worked_example import (
 
 pytestmark = pytest.mark.interpreted
 
-# Value of a cell, from the conductances b and w for black and white and b', w' after the move.
+# Key of `SCORES`: a cell's value, by the conductances w' of white and b' of black after white's move.
 NEUROHEX = "1 - b'/w', or w'/b' - 1"
 
 

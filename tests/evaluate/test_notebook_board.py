@@ -153,11 +153,8 @@ def test_widget_follows_the_game():
     seen = []
     widget.observe(lambda change: seen.append(change["new"]["ply"]), "position")
     widget._handle_custom_msg({"type": "click", "cell": 2}, [])
-    assert seen == [
-        1,
-        1,
-        2,
-    ]  # plies after the person's move, while the agent thinks, and after its move
+    # Plies after the person's move, while the agent thinks, and after the agent's move.
+    assert seen == [1, 1, 2]
     assert widget.board["title"] == "Connect Four"
     assert widget.game.session.actions[0] == 2
     assert "render" in widget._esm

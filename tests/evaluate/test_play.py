@@ -1,7 +1,8 @@
 """Tests of the controller of interactive games: clicks, keys and time.
 
-Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do` plays
-an action by clicks and keys, `pixel` finds a point of a cell, `settle` waits until a person is to move.
+Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do`
+plays an action by clicks and keys, `pixel` finds a point of a cell, `settle` waits until a person
+is to move.
 """
 
 import threading
@@ -28,7 +29,7 @@ SEQUENTIAL = [n for n in GAMES if n != "GDL-v0" and not make_game(n).simultaneou
 
 
 class Slow(First):
-    """Agent that waits for `may_move`; `asked` has the number of pieces in each of its positions."""
+    """Agent that waits for `may_move`; `asked` has the number of pieces in its positions."""
 
     def __init__(self, game):
         super().__init__(game)

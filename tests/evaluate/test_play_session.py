@@ -1,7 +1,7 @@
 """Tests of sessions of interactive games, and of analyses of positions.
 
-Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do` plays
-an action by clicks and keys, `settle` waits until a person is to move.
+Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do`
+plays an action by clicks and keys, `settle` waits until a person is to move.
 """
 
 from dataclasses import replace

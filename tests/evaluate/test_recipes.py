@@ -74,11 +74,8 @@ def test_recipe_is_run_and_added_to_the_table(
     (checkout / "tests" / "adapters" / "test_fake.py").write_text("def test_it(): pass\n")
     run_recipes(("fake",), checkout, folder)
     results = json.loads((checkout / RESULTS / "fake.json").read_text())
-    assert (results["recipe"], results["library"], results["lines"]) == (
-        "fake",
-        "fake",
-        5,
-    )  # of code
+    # The recipe has 5 lines of code.
+    assert (results["recipe"], results["library"], results["lines"]) == ("fake", "fake", 5)
     assert (results["steps"], results["seconds"]) == (1000, 0.5)
     played = results["matches"]["against_random"]
     assert played["by_seat"] == json.loads(json.dumps(match_json(match())["by_seat"]))

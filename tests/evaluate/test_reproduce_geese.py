@@ -176,8 +176,8 @@ def test_competitions_of_flat_monte_carlo_are_those_of_the_thesis():
 
 
 def test_tables_of_the_thesis_add_up():
-    # Rows are percentages of wins and deaths and the mean length. A goose that has died does not win;
-    # in figure 9 every goose has either won or died.
+    # Rows are percentages of wins and deaths, and the mean length. A goose that has died does not
+    # win; in figure 9 every goose has either won or died.
     for rows in uib2021.RESULTS.values():
         assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
     assert all(wins + deaths == 100 for wins, deaths, _ in uib2021.RESULTS["simulated"])
@@ -298,7 +298,7 @@ COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
 
 
 def lives_record(geese, wins, deaths, forced=0):
-    """Return the counts of an agent's geese; all deaths are collisions of heads, `forced` forced."""
+    """Return the counts of an agent's geese; all deaths are collisions of heads."""
     causes = dict.fromkeys(CAUSES, 0)
     return {
         "geese": geese,

@@ -106,8 +106,8 @@ def write_fake_run(
 ) -> None:
     """Write the files of a training run with invented results.
 
-    `rates` are the fractions of games won in each 100 training games by the player `seat`; `wins` of
-    1,000 evaluation games are won in each seat.
+    `rates` are the fractions of won games in each 100 training games of the player `seat`; `wins`
+    of 1,000 evaluation games are won in each seat.
     """
     low, high = wilson(wins, 1000)
     result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}

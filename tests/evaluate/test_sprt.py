@@ -142,8 +142,8 @@ def test_invalid_frequencies_are_rejected(frequencies):
 def lattice_worse_probability(lower, upper, drift, variance, time, position, steps=4000):
     """Return `StoppedBrownianMotion.worse_probability` by finite differences (Crank-Nicolson).
 
-    An outcome is worse than (time, position) if it hits the lower bound before that time, or is
-    below the position at that time.
+    That is the probability that the motion hits the lower bound before a time, or is below a
+    position at that time.
     """
     from scipy.linalg import solve_banded
 
@@ -218,7 +218,7 @@ def test_expected_games_and_error_rates_are_those_of_wald(model):
     deviation = math.sqrt(score_variance(5, 0.4, model))
     # A normalized Elo difference of 800 / log(10) = 347.4 is a standard deviation of a game.
     s0, s1 = 0.5, expected_score(5) if model == LOGISTIC else 0.5 + 5 / 347.43558552 * deviation
-    # Of a pair, whose mean score has half the variance of a game's; halved by the formula of E[z].
+    # E[z] of a pair is (s1 - s0)^2 / (2 variance), with half the variance of a game.
     drift = (s1 - s0) ** 2 / deviation**2
     expected = 2 * (0.1 * test.lower + 0.9 * test.upper) / drift
     assert test.expected_games(5, 0.4) == pytest.approx(expected, rel=0.02)

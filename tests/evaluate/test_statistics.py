@@ -146,7 +146,8 @@ def test_rating_difference_of_two_agents_follows_their_score():
         ELO_PER_UNIT * math.log(score / (1 - score))
     )
     assert ratings.elo.sum() == pytest.approx(0)
-    # 1000 games and a virtual draw. The standard error of log odds is 1 / sqrt(n p (1 - p)); each rating has half of it.
+    # The standard error of log odds is 1 / sqrt(n p (1 - p)), with n = 1000 games and a virtual
+    # draw; each rating has half of it.
     half_width = 1.959964 * ELO_PER_UNIT / math.sqrt(1001 * score * (1 - score)) / 2
     np.testing.assert_allclose(ratings.high - ratings.elo, half_width, rtol=1e-3)
     np.testing.assert_allclose(ratings.elo - ratings.low, half_width, rtol=1e-3)

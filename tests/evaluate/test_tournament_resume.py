@@ -113,7 +113,7 @@ def test_a_folder_belongs_to_one_tournament(tmp_path, changes, message):
 
 
 def played_games(first, outcomes, **changes):
-    """Return a line of the log: games from number `first` on, with the letters of their outcomes."""
+    """Return a line of the log: games from number `first` on, with letters for their outcomes."""
     return PlayedGames(**({"match": Match(0, (0, 1), 0), "plies": 9, "seconds": 0.5} | changes),
                   first=first, outcomes=outcomes)  # fmt: skip
 

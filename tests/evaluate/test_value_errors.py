@@ -28,9 +28,8 @@ def test_errors_of_a_constant_network(tmp_path, view):
     network = ValueNetwork(config, ValueView(game, view).shape)
     for weights in network.parameters():
         torch.nn.init.zeros_(weights)
-    torch.nn.init.constant_(
-        list(network.parameters())[-1], float(np.arctanh(0.5))
-    )  # the output is tanh
+    # The output is the tanh of this bias.
+    torch.nn.init.constant_(list(network.parameters())[-1], float(np.arctanh(0.5)))
     metadata = {"game": game.spec, "network": config.as_dict()}
     save_weights(tmp_path / "best.safetensors", network.state_dict(), metadata)
     player = "mcts:simulations=10"
