@@ -18,7 +18,7 @@ from ludoteca.evaluate.studies.hex.worked_example import (
 
 pytestmark = pytest.mark.interpreted
 
-# Key of `SCORES`: a cell's value, by the conductances w' of white and b' of black after white's move.
+# Key of `SCORES`: value of a cell by the conductances w' of white and b' of black after the move.
 NEUROHEX = "1 - b'/w', or w'/b' - 1"
 
 
