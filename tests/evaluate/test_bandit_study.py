@@ -163,7 +163,7 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
 
 
 def test_cooling_schedules_match_the_thesis() -> None:
-    """Check the schedules of section 1.4 of the thesis, with the temperature 100 and beta = 0.9 of section 4.2.1."""
+    """Check section 1.4 of the thesis at temperature 100 and beta = 0.9 (section 4.2.1)."""
     first = {name: list(islice(schedule(), 60)) for name, schedule in COOLING.items()}
     assert first["geometric"][:3] == pytest.approx([100, 90, 81])
     assert first["logarithmic"][:2] == pytest.approx([100 / math.log(2), 100 / math.log(3)])

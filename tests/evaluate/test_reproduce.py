@@ -105,7 +105,7 @@ def test_the_thesis_pairs_add_up_to_its_totals():
 
 def test_pairs_of_a_tournament_are_read_by_direction():
     shares = np.linspace(0.2, 0.8, 40).reshape(8, 5)
-    results = make_up(ggp.study(fast=True, seed=0)["100"], shares)
+    results = random_results(ggp.study(fast=True, seed=0)["100"], shares)
     wins = pair_wins(results)
     assert wins.shape == (8, 14)
     assert wins[3, DIRECTED_PAIRS.index((1, 2))] == results.wins()[3, 1, 2]
