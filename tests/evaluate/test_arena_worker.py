@@ -383,11 +383,11 @@ def test_a_new_game_with_the_seed_of_one_that_was_set_up_begins_at_the_start_of_
     game.step(s, 4)
     set_up = states_to_bytes(game, batch_of_one(game, s))
     handler = RequestHandler(lambda: False)
-    legal = []
+    num_legal = []
     for start in (None, set_up, None):
         answer = handler.handle(
             AnalysisRequest("game/play", "tictactoe", "mcts:simulations=50", 0, start, (), 0),
             lambda *_: None,
         )
-        legal.append(len(answer["analysis"]["moves"]))
-    assert legal == [9, 8, 9]
+        num_legal.append(len(answer["analysis"]["moves"]))
+    assert num_legal == [9, 8, 9]

@@ -177,6 +177,7 @@ def test_cooling_schedules_match_the_thesis() -> None:
 def test_annealing_at_temperature_zero_accepts_no_higher_cost() -> None:
     tried = anneal(lambda x: 100 * abs(x - 0.5), steps=60, seed=2, temperatures=repeat(0.0))
     best_so_far = np.minimum.accumulate([cost for _, cost in tried])
+    # The current x is one of the two with the lowest cost so far.
     current = np.array([0.5 - best_so_far / 100, 0.5 + best_so_far / 100])[:, :-1]
     steps = np.abs(np.array([x for x, _ in tried[1:]]) - current).min(axis=0)
     assert steps.max() < 0.1001

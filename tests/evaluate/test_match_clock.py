@@ -165,7 +165,7 @@ KAGGLE = TimeControl.parse("1", bank_seconds=60)  # the clock of Kaggle's Hungry
     "spec", ["random_safe", "greedy", "deterministic", "flat:simulations=2,playout_depth=2"]
 )
 def test_bank_of_kaggle_lasts_as_long_for_every_agent(now, spec):
-    """Of 26 s, 25 are above the limit: the bank of 60 s suffices for two such moves."""
+    """By hand: of 26 s, 25 are above the limit, so the bank of 60 s suffices for two moves."""
     game = make_game("hungry_geese")
     agents = [DelayedAgent(spec, game, now, 26.0), *[RandomAgent(game) for _ in range(3)]]
     result = play_match(game, agents, 4, seed=1, time_control=KAGGLE)
@@ -177,7 +177,7 @@ def test_bank_of_kaggle_lasts_as_long_for_every_agent(now, spec):
 
 
 def test_seats_of_one_agent_have_banks_of_their_own(now):
-    """Two seats of the same agent are each 0.5 s late for 4 moves: together 4 s, alone 2 s."""
+    """By hand: a bank of 2 s suffices for 4 moves that are 0.5 s late, in each of two seats."""
     game = make_game("hungry_geese")
     slow = DelayedAgent("random_safe", game, now, 1.5)
     control = TimeControl(1, bank_seconds=2)
@@ -186,8 +186,8 @@ def test_seats_of_one_agent_have_banks_of_their_own(now):
 
 
 @pytest.mark.parametrize("name", sorted(GAMES.keys() - {"GDL-v0"}))
-def test_bank_in_every_game(now, name):
-    """Of moves of 1.5 s, a bank of 1.2 s allows two."""
+def test_bank_allows_two_late_moves_in_every_game(now, name):
+    """By hand: moves of 1.5 s are 0.5 s late, so a bank of 1.2 s suffices for two."""
     game = make_game(name)
     agents = [
         DelayedAgent("random", game, now, 1.5),

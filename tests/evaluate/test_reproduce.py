@@ -89,7 +89,7 @@ def test_wins_of_the_thesis_support_its_conclusions():
 
 
 def test_the_thesis_pairs_add_up_to_its_totals():
-    """Tables 4.2 to 4.36 against 4.17 and 4.37; only draws, which are a loss for both, are left."""
+    """Compare wins by pair (tables 4.2 to 4.36) with totals (4.17, 4.37); draws are in neither."""
     for simulations, totals in uaemex2021.WINS.items():
         for g, name in enumerate(uaemex2021.GAMES):
             wins = dict(zip(DIRECTED_PAIRS, PAIR_WINS[simulations][g].tolist(), strict=True))
@@ -97,6 +97,7 @@ def test_the_thesis_pairs_add_up_to_its_totals():
             np.testing.assert_array_equal(first, FIRST_COMPARISON[simulations][g])
             for a in (3, 4):
                 assert sum(wins[a, b] for b in range(5) if b != a) == totals[g, a]
+            # The 300 games of a pair that neither agent wins are draws.
             draws = first + [600 - wins[3, a] - wins[4, a] for a in range(3)] - totals[g, :3]
             draws = [*draws, *(300 - wins[a, b] - wins[b, a] for a, b in ((0, 1), (1, 2), (3, 4)))]
             assert min(draws) >= 0

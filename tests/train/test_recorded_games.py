@@ -290,8 +290,8 @@ def test_commands_generate_convert_and_verify(tmp_path, capsys):
 
 
 def test_printed_games_agree_with_the_table(tmp_path, capsys, monkeypatch):
-    """The last line of a game in the table is its final position, with the label."""
-    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 4)  # several tasks
+    """Compare with the last line of each game in the table: its final position and the label."""
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 4)  # so games are played in several tasks
     config = replace(SMALL, games=10, out=tmp_path / "a.csv", num_workers=1)
     main(replace(config, agents=("greedy", "random"), print_games=True))
     printed = re.findall(r"(?<=^game ).*?^label \S+$", capsys.readouterr().out, re.M | re.S)
