@@ -287,7 +287,7 @@ def test_a_plan_counts_all_cells(whole: tuple[Path, Findings], policies: tuple[s
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     # The plan counts an alpha twice if both grids have it; it is computed once.
     assert study_plan.cells["grids"] + study_plan.cells["annealing"] >= blocks
-    assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1  # block
+    assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1  # one block each
     text = study_plan.text(price=0.1)
     assert f"{study_plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)

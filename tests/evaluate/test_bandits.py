@@ -65,10 +65,11 @@ def parameters(policy: str) -> np.ndarray:
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the records of the arms after one run."""
     arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
-    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64)  # last: streams
+    # Work, arms, and streams of random numbers.
+    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64)
     checkpoints, problems = np.zeros(0, np.int64), np.array([problem])
     play, params = make_play(policy, policy in MONOTONE), parameters(policy)
-    no_results = np.zeros((1, 0)), np.zeros((1, 0))  # of zero checkpoints
+    no_results = np.zeros((1, 0)), np.zeros((1, 0))  # regrets and shares at no checkpoint
     play(problems, 0, 0, 1, rounds, checkpoints, params, *scratch, *no_results)
     return arms
 

@@ -132,7 +132,7 @@ def test_random_plies_are_the_same_for_each_agent_in_every_seat():
     pairs = [(games[k], games[k + 1]) for k in range(0, 20, 2)]
     assert all(first[:5] == second[:5] for first, second in pairs)
     assert any(first[5:] != second[5:] for first, second in pairs)
-    assert len({tuple(first[:5]) for first, _ in pairs}) == 10  # pairs
+    assert len({tuple(first[:5]) for first, _ in pairs}) == 10  # no two pairs are equal
     assert moves(random_plies=5, seed=3, batch_size=3) == games
     assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]

@@ -187,7 +187,7 @@ def test_the_window_stays_alive_while_an_agent_thinks():
     wait_for(lambda: controller.tick() or agent.asked)
     agent.may_move.set()
     settle(controller)
-    assert controller.session.actions == [8, 0]  # the answer to the first question has been dropped
+    assert controller.session.actions == [8, 0]  # the move before the undo was dropped
 
 
 def test_analysis_is_shown_before_the_move():

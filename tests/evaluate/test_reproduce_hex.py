@@ -174,7 +174,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
     first = "5x5, first player against mixed:epsilon=0.2 | 77 (in training games)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
-    assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
+    assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     # 52 runs of 36 s each.

@@ -217,7 +217,8 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
         won[wins] = f"{100 * wins / games:.1f} ({low:.1f} to {high:.1f})"
     cells = f"| 400 | 220, 20, 160 | {won[220]} | {won[120]} | {won[100]} | stronger |"
     assert won[220].startswith("55.0 (50.1 to 59.8")
-    assert text.count(cells) == 9 + 3 + 8 + 2 + 9  # iterations, time, noise, AlphaZero, readings
+    # Rows of the tables: iterations, time, noise, AlphaZero, readings.
+    assert text.count(cells) == 9 + 3 + 8 + 2 + 9
     assert f"| 10,000 | 200 {cells}" in text
     assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     assert f"| itself | player to move | 50 {cells}" in text

@@ -103,7 +103,7 @@ def test_negamax_targets_bootstrap_from_the_opponent_with_negative_sign():
 def test_n_step_returns_end_at_random_moves():
     game = make_rollout([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
     records = transitions(game, n_step=9, td_target="negamax")
-    assert records[0] == (0, 0.0, 0.25, 2)  # up to the random move
+    assert records[0] == (0, 0.0, 0.25, 2)  # the return ends before the random move
     assert records[1] == (1, 0.0, -0.5, 2)
     assert records[2] == (2, -(0.5**3), 0.0, None)  # the random move has a transition
 

@@ -185,7 +185,8 @@ def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
         time.sleep(0.5)
         now = replace(now, notice="stopping")
     lines = capsys.readouterr().err.splitlines()
-    assert 3 <= len(lines) <= 4  # after half a second and perhaps another; evaluation; notice
+    # Lines after 0.5 s and perhaps 1 s, with the evaluation, and with the notice.
+    assert 3 <= len(lines) <= 4
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"

@@ -136,7 +136,7 @@ def test_settings_are_set_by_name():
 @pytest.mark.parametrize("test_seconds", [0.002, 0.05, 2])
 def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
     config = AlphaZeroConfig(eval_games=20, final_eval_games=50)
-    left = 0.8 * seconds  # after compiling and measuring
+    left = 0.8 * seconds  # the rest after compiling and measuring
     sizes = plan(config, Pace(games, test_seconds), seconds, left)
     evaluations = 1 + -(-sizes["games"] // sizes["eval_interval"])
     assert evaluations <= pace.EVALUATIONS
