@@ -58,15 +58,15 @@ def test_a_position_is_made_again_from_its_cells(name):
             bases = (s,) if name == "knight_fight" else (s, game.new(seed + 1))
             for base in bases:
                 before = {field: base[field].copy() for field in base.dtype.names}
-                made = position_from_cells(
+                rebuilt = position_from_cells(
                     game, base, board_codes(game, s).ravel().tolist(), player
                 )
                 for field, value in before.items():  # the edited position is not changed
                     assert np.array_equal(base[field], value)
-                assert np.array_equal(board_codes(game, made), board_codes(game, s))
-                assert legal(made) == legal(s)
+                assert np.array_equal(board_codes(game, rebuilt), board_codes(game, s))
+                assert legal(rebuilt) == legal(s)
                 if name == "hungry_geese":
-                    assert made.length.tolist() == s.length.tolist()
+                    assert rebuilt.length.tolist() == s.length.tolist()
 
 
 # Changes of cells: (row, column, code of the piece). Odd codes of geese are bodies: the body of
@@ -112,13 +112,13 @@ def test_the_order_of_a_goose_is_found_across_the_border():
     cells = np.zeros((7, 11), np.int8)
     cells[0, 0], cells[6, 0], cells[6, 10], cells[5, 10] = 2, 3, 3, 3  # goose A
     cells[3, 3] = 4
-    made = position_from_cells(game, game.new(1), cells.ravel().tolist(), 0)
-    assert made.length.tolist() == [4, 1, 0, 0]
-    assert made.body[0, :4].tolist() == [0, 66, 76, 65]  # cells 11 * row + column, from the head
+    rebuilt = position_from_cells(game, game.new(1), cells.ravel().tolist(), 0)
+    assert rebuilt.length.tolist() == [4, 1, 0, 0]
+    assert rebuilt.body[0, :4].tolist() == [0, 66, 76, 65]  # cells 11 * row + column, from the head
     # South, across the border; goose B has one cell, so no action is known.
-    assert made.last_action.tolist()[:2] == [2, -1]
-    game.step(made, np.array([0, 1, 0, 0]))
-    assert made.length[0] == 0  # action 0, north, turned the goose back, which is its end
+    assert rebuilt.last_action.tolist()[:2] == [2, -1]
+    game.step(rebuilt, np.array([0, 1, 0, 0]))
+    assert rebuilt.length[0] == 0  # action 0, north, turned the goose back, which is its end
 
 
 def test_fixed_cells_and_their_pieces_are_not_offered():

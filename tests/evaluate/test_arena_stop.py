@@ -37,9 +37,9 @@ ENGINES = {
 
 def seats(agent, game):
     """Return players of all seats: the agent is first, or in simultaneous games last."""
-    made = make_game(game)
-    if made.simultaneous:
-        return [*["random"] * (made.num_players - 1), agent]
+    rules = make_game(game)
+    if rules.simultaneous:
+        return [*["random"] * (rules.num_players - 1), agent]
     return [agent, "human"]
 
 

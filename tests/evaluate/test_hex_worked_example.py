@@ -69,15 +69,15 @@ def test_circuits_of_neurohex_give_all_values_of_the_figure():
     white = stones(5, (0, 0), (1, 0), (2, 3), (3, 0), (3, 1), (3, 2))
     assert not (white & ~OCCUPIED).any()
     conductances = estimated(white, OCCUPIED & ~white, "pairwise", counted=True)
-    found = cell_values(NEUROHEX, conductances)
-    np.testing.assert_array_equal(np.trunc(found * 100) / 100, VALUES[~OCCUPIED])
+    values = cell_values(NEUROHEX, conductances)
+    np.testing.assert_array_equal(np.trunc(values * 100) / 100, VALUES[~OCCUPIED])
 
 
 @pytest.mark.slow
 def test_only_one_interpretation_gives_the_figure(tmp_path, capsys):
-    found = compare(tmp_path)
+    readings = compare(tmp_path)
     # Of 25 empty cells, `truncated` have the value of the figure, cut to two decimals.
-    assert [reading.truncated for reading in found].count(25) == 1
-    assert (found[0].links, found[0].score) == ("pairwise", NEUROHEX)
+    assert [reading.truncated for reading in readings].count(25) == 1
+    assert (readings[0].links, readings[0].score) == ("pairwise", NEUROHEX)
     assert "| pairwise |" in capsys.readouterr().out
     assert "25 of the 25" in " ".join((tmp_path / "figure_3_2.md").read_text().split())

@@ -76,15 +76,23 @@ def test_every_agent_of_the_extended_study_exists(fast):
 
 
 def test_wins_of_the_thesis_support_its_conclusions():
-    found = conclusions(THESIS)
-    assert len(found) == 28
-    assert [one.claim for one in found if one.verdict == FAILS] == []
+    all_conclusions = conclusions(THESIS)
+    assert len(all_conclusions) == 28
+    assert [conclusion.claim for conclusion in all_conclusions if conclusion.verdict == FAILS] == []
     # The thesis does not correct its tests for their number; corrected, none is significant.
-    tests = [one for one in found if "is significantly better" in one.claim]
+    tests = [
+        conclusion
+        for conclusion in all_conclusions
+        if "is significantly better" in conclusion.claim
+    ]
     assert len(tests) == 11
-    assert {one.verdict for one in tests} == {UNCORRECTED}
-    assert all("after Holm's correction p = 0.0781" in one.evidence for one in tests)
-    total = [one.verdict for one in found if "most games in total" in one.claim]
+    assert {conclusion.verdict for conclusion in tests} == {UNCORRECTED}
+    assert all("after Holm's correction p = 0.0781" in conclusion.evidence for conclusion in tests)
+    total = [
+        conclusion.verdict
+        for conclusion in all_conclusions
+        if "most games in total" in conclusion.claim
+    ]
     assert total == [HOLDS, HOLDS]
 
 
@@ -167,11 +175,15 @@ def test_verdicts_need_an_interval_or_a_test():
 
 def test_conclusions_can_fail():
     equal = {simulations: np.full((8, 5), 600.0) for simulations in THESIS}
-    held = {one.claim for one in conclusions(equal) if one.verdict == HOLDS}
+    held = {conclusion.claim for conclusion in conclusions(equal) if conclusion.verdict == HOLDS}
     assert "alpha1 and alpha2 win the most games in total" not in held
     assert "alpha1 and alpha2 do not differ significantly (Wilcoxon)" in held
     reverse = {simulations: wins[:, ::-1] for simulations, wins in THESIS.items()}
-    better = [one.verdict for one in conclusions(reverse) if "significantly better" in one.claim]
+    better = [
+        conclusion.verdict
+        for conclusion in conclusions(reverse)
+        if "significantly better" in conclusion.claim
+    ]
     assert len(better) == 12
     assert not {HOLDS, UNCORRECTED} & set(better[1:])
     assert conclusions(reverse)[0].verdict == FAILS

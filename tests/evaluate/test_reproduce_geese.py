@@ -81,12 +81,12 @@ SEAT_AGENTS = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 def test_fates_of_geese_by_hand():
     # Agent 1: seat 1 of the first game, seat 0 of the second.
-    found = fate_counts(LIVES, SEAT_AGENTS == 1)
-    assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
-    assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
-    assert found["mean_steps"] == (199 + 50) / 2
-    assert found["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
-    assert found["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    fates = fate_counts(LIVES, SEAT_AGENTS == 1)
+    assert (fates["geese"], fates["wins"], fates["deaths"]) == (2, 1, 1)
+    assert (fates["mean_length"], fates["length_deviation"]) == (7.0, None)
+    assert fates["mean_steps"] == (199 + 50) / 2
+    assert fates["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    assert fates["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     # Agent 0: seat 0 of the first, seat 3 of the second, where it has the highest score but died.
     assert fate_counts(LIVES, SEAT_AGENTS == 0)["wins"] == 0
     assert fate_counts(LIVES, SEAT_AGENTS == 0)["mean_length"] is None
@@ -107,10 +107,10 @@ def test_outcomes_by_hand():
 def test_differences_by_hand():
     # Differences 1, 1, 1, -2 in four games: mean 1/4, variance 9/4, standard error 1.5 / 2.
     values, games = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([3, 1])
-    found = difference(values, games, (1, -1))
-    assert found.mean == 0.25
-    assert found.high - found.mean == pytest.approx(1.959964 * 1.5 / 2)
-    assert found.mean - found.low == pytest.approx(1.959964 * 1.5 / 2)
+    interval = difference(values, games, (1, -1))
+    assert interval.mean == 0.25
+    assert interval.high - interval.mean == pytest.approx(1.959964 * 1.5 / 2)
+    assert interval.mean - interval.low == pytest.approx(1.959964 * 1.5 / 2)
 
 
 def test_only_agents_that_games_connect_are_rated():
@@ -129,13 +129,15 @@ def test_match_results_of_geese_are_consistent(tmp_path):
     agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
     geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
-    found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
-    assert sum(found["outcomes"].values()) == 40
-    read = read_outcomes(found["outcomes"])
-    for a, agent in enumerate(found["agents"]):
+    results, first_games = (
+        json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json")
+    )
+    assert sum(results["outcomes"].values()) == 40
+    read = read_outcomes(results["outcomes"])
+    for a, agent in enumerate(results["agents"]):
         lives = agent["lives"]
         assert (lives["geese"], agent["first"]["geese"]) == (40, 12)
-        assert agent["first"] == few["agents"][a]["lives"]
+        assert agent["first"] == first_games["agents"][a]["lives"]
         assert lives["deaths"] == sum(lives["causes"].values())
         assert lives["deaths"] == 40 - read.games @ read.alive[:, a]
         assert agent["moves"] == round(40 * lives["mean_steps"])
@@ -144,22 +146,22 @@ def test_match_results_of_geese_are_consistent(tmp_path):
         )
     # With two agents, each has two geese in every game.
     geese_match(agents[:2], tmp_path / "two.json", games=4)
-    two = json.loads((tmp_path / "two.json").read_text())
-    assert [agent["lives"]["geese"] for agent in two["agents"]] == [8, 8]
-    assert "outcomes" not in two
+    two_agents = json.loads((tmp_path / "two.json").read_text())
+    assert [agent["lives"]["geese"] for agent in two_agents["agents"]] == [8, 8]
+    assert "outcomes" not in two_agents
     with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
         geese_match(agents[:2], tmp_path / "no.json", game="tron")
 
 
 def options(task, folder="there"):
     """Return the options of a task's command, by name."""
-    found = {}
+    by_name = {}
     for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
-            found[word[2:]] = []
-        elif found:
-            found[list(found)[-1]].append(word)
-    return found
+            by_name[word[2:]] = []
+        elif by_name:
+            by_name[list(by_name)[-1]].append(word)
+    return by_name
 
 
 def test_competitions_of_flat_monte_carlo_are_those_of_the_thesis():
@@ -248,10 +250,10 @@ def test_all_agents_exist_and_winners_replace_placeholders(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.json").write_text(json.dumps({"agents": agents}))
     for task in MATCHES.values():
-        found = options(task, str(tmp_path))["agents"]
-        assert len(found) in (2, 4)
-        assert all(parse_name(spec) in AGENTS for spec in found)
-        assert "{" not in " ".join(found)
+        specs = options(task, str(tmp_path))["agents"]
+        assert len(specs) in (2, 4)
+        assert all(parse_name(spec) in AGENTS for spec in specs)
+        assert "{" not in " ".join(specs)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
         "deterministic:variant=thesis", "flat:simulations=1000,playout_depth=6", "cnn:simulated-1",
         "cnn:real-1",
@@ -353,8 +355,8 @@ def example_artifact(task):
             "lives": lives_record(1_000, wins, 1_000 - wins, forced=100),
         }
         agents.append(agent)
-    found = {"about": ABOUT, "seconds": 60.0, "agents": agents}
-    return found | ({"outcomes": COUNTS} if has_four_agents else {})
+    results = {"about": ABOUT, "seconds": 60.0, "agents": agents}
+    return results | ({"outcomes": COUNTS} if has_four_agents else {})
 
 
 @pytest.fixture
@@ -442,26 +444,28 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
 
 
 def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
-    found = all_records(folder)
+    records = all_records(folder)
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
         for agent, (wins, deaths, _) in zip(
-            found["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
+            records["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
         ):
             agent["lives"] = lives_record(1_000, 10 * wins, 10 * deaths)
     # The last agent, with 80 % of wins, 30 % in the thesis.
     agent["lives"] = lives_record(1_000, 800, 570)
-    write_study(found, tmp_path)
+    write_study(records, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "Of the thesis' 24 counts of wins and deaths, 1 differs significantly from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
 
 
 def test_conclusions_by_hand(folder):
-    found = {name: one for part in all_records(folder).values() for name, one in part.items()}
-    by_claim = {one.claim: one for one in conclusions(found)}
+    records = {
+        name: record for part in all_records(folder).values() for name, record in part.items()
+    }
+    by_claim = {conclusion.claim: conclusion for conclusion in conclusions(records)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
-    match = found["factors"]
+    match = records["factors"]
     assert score_contrast(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
     assert score_contrast(match, DEPTH_EFFECT).mean == pytest.approx(-0.2 * 4 / 3)
     assert survival_contrast(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
@@ -487,8 +491,8 @@ def test_conclusions_by_hand(folder):
     assert noisy.verdict == INCONCLUSIVE
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
     assert len(by_claim) == 8
-    del found["factors"], found["final"]
-    assert len(list(conclusions(found))) == 4
+    del records["factors"], records["final"]
+    assert len(list(conclusions(records))) == 4
 
 
 def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path, monkeypatch):

@@ -56,12 +56,12 @@ def test_runs_are_those_of_the_paper():
     assert {
         name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
-    one = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
-    assert (one.learning_rate, one.gamma, one.exploration_initial_eps, one.network.filters) == (
+    first = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
+    assert (first.learning_rate, first.gamma, first.exploration_initial_eps, first.network.filters) == (
         0.1, 0.9, 0.25, (48,),
     )  # fmt: skip
-    assert (one.final_learning_rate, one.exploration_final_eps) == (0.1, 0.25)
-    assert (one.games, one.experience, one.opponent, one.agent_seat) == (
+    assert (first.final_learning_rate, first.exploration_final_eps) == (0.1, 0.25)
+    assert (first.games, first.experience, first.opponent, first.agent_seat) == (
         150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
     assert {parsed(PAPER_TASKS[name]).games for name in grid} == {150_000, 50_000}
@@ -112,8 +112,8 @@ def write_fake_run(
     low, high = wilson(wins, 1000)
     result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
-        {"seat": one, **result, "win_rate": wins / 1000, "low": low, "high": high}
-        for one in ("first", "second")
+        {"seat": seat_name, **result, "win_rate": wins / 1000, "low": low, "high": high}
+        for seat_name in ("first", "second")
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},

@@ -45,13 +45,13 @@ def write_study(records, out):
 
 def options(task, folder: str = "there") -> dict[str, list[str]]:
     """Return the options of a task's command, by name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
-            found[word[2:]] = []
-        elif found:
-            found[list(found)[-1]].append(word)
-    return found
+            by_name[word[2:]] = []
+        elif by_name:
+            by_name[list(by_name)[-1]].append(word)
+    return by_name
 
 
 def test_games_are_those_of_the_paper():
@@ -131,8 +131,8 @@ def test_readings_differ_from_their_opponents_in_one_option():
         assert len(chosen) == 4
         for task in chosen:
             first, second = options(task)["agents"]
-            rest, found, _ = first.partition(option)
-            assert found
+            rest, has_option, _ = first.partition(option)
+            assert has_option
             assert rest == second or task.name == "playout-uct"
 
 
@@ -318,10 +318,10 @@ def test_tasks_wait_for_those_they_require(tmp_path):
         WritingTask("b", ("a",)),
         WritingTask("c", ("of another part",)),
     ]
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    run_tasks({task.name: task for task in tasks}, tmp_path, 2, False, finished.append)
     assert finished == ["c", "a", "b"]
     assert "a" in (tmp_path / "b").read_text()
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    run_tasks({task.name: task for task in tasks}, tmp_path, 2, False, finished.append)
     assert sorted(finished[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these tasks require each other: x"):
         run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
@@ -346,10 +346,10 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
 def test_timed_match_reports_moves_time_and_elo(tmp_path, capsys):
     agents = ("mcts:simulations=8", "random")
     timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)
-    found = json.loads((tmp_path / "m.json").read_text())
-    search, chance = found["agents"]
+    results = json.loads((tmp_path / "m.json").read_text())
+    search, chance = results["agents"]
     assert [search["agent"], chance["agent"]] == list(agents)
-    assert search["moves"] + chance["moves"] == round(10 * found["mean_plies"])
+    assert search["moves"] + chance["moves"] == round(10 * results["mean_plies"])
     assert search["simulations"] == 8
     assert search["seconds_per_move"] > 0
     assert "simulations" not in chance

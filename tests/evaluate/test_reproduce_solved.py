@@ -49,13 +49,13 @@ def example_record(task):
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
         content = {"config": config, "training": training}
     elif task.kind == "best-response":
-        found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        content = {"game": task.positional_arguments[1], "result": found}
+        result = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
+        content = {"game": task.positional_arguments[1], "result": result}
     elif task.kind == "positions":
-        found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
+        result = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
         content = {
             "game": task.positional_arguments[1],
-            "result": found | {"won": [300, 280], "drawn": [200, 170]},
+            "result": result | {"won": [300, 280], "drawn": [200, 170]},
         }
     else:
         content = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}

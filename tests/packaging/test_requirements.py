@@ -70,12 +70,12 @@ def third_party(path: Path) -> Iterator[tuple[str, bool]]:
 
 def imported() -> dict[str, set[Path]]:
     """Return the files that import each distribution."""
-    found: dict[str, set[Path]] = {}
+    files: dict[str, set[Path]] = {}
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             for distribution, _ in third_party(path):
-                found.setdefault(distribution, set()).add(path.relative_to(ROOT))
-    return found
+                files.setdefault(distribution, set()).add(path.relative_to(ROOT))
+    return files
 
 
 def test_constraints_pin_exactly_the_declared_packages() -> None:

@@ -147,8 +147,8 @@ def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     expected = SeatEncoder(data.games.game, view).encode(
         samples.states[samples.rows[chosen]], seats
     )
-    for one, other in zip(data.observations.encode(chosen), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for arrays, expected_arrays in zip(data.observations.encode(chosen), expected, strict=True):
+        np.testing.assert_array_equal(arrays, expected_arrays)
 
 
 def test_samples_are_selected_by_agent_and_by_rating(mixed, tmp_path):
@@ -330,7 +330,7 @@ def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_pa
 def test_validation_is_without_dropout_and_with_running_means(mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, UIB2021, epochs=1))
     network, data = training.network, training.data
-    before = {name: one.clone() for name, one in network.state_dict().items()}
+    before = {name: weight.clone() for name, weight in network.state_dict().items()}
     chosen = data.validation[:60]
     losses = training.evaluate(network, chosen)
     planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
@@ -343,7 +343,7 @@ def test_validation_is_without_dropout_and_with_running_means(mixed, tmp_path):
     np.testing.assert_array_equal(losses["accuracy"], logits.argmax(1) == data.actions[chosen])
     first = training.evaluate(network, chosen[:1])  # does not depend on the batch
     np.testing.assert_allclose(first["loss"], losses["loss"][:1], rtol=1e-4)
-    assert all(torch.equal(before[name], one) for name, one in network.state_dict().items())
+    assert all(torch.equal(before[name], weight) for name, weight in network.state_dict().items())
     network.train()
     training.update(data.training[:64], np.random.default_rng(0), 0.0)
     assert not torch.equal(

@@ -162,11 +162,11 @@ def signals_at(updates: list[int], signal_number: int, monkeypatch) -> None:
 def test_signal_saves_a_checkpoint_and_a_report(signal_number, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
     signals_at([15], signal_number, monkeypatch)
-    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    handlers = [signal.getsignal(handled) for handled in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(Interrupted, match=f"stopped by {signal_number.name}") as stopped:
         main(config)
     assert isinstance(stopped.value, KeyboardInterrupt)
-    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert [signal.getsignal(handled) for handled in (signal.SIGINT, signal.SIGTERM)] == handlers
     output = capsys.readouterr()
     again = RLTraining(config, tensorboard=False)
     assert again.updates == 15  # within a rollout

@@ -186,7 +186,7 @@ def test_damaged_state_raises_with_its_name(tmp_path):
         file.write_bytes(content)
         problem = ""
         try:
-            found = folder.load_state()
+            loaded = folder.load_state()
         except ValueError as error:
             problem = str(error)
         if problem:
@@ -194,8 +194,8 @@ def test_damaged_state_raises_with_its_name(tmp_path):
             assert f"{file} is damaged" in problem
             assert "remove it to begin anew" in problem
         else:  # bytes without effect, such as dates
-            assert found[0] == numbers
-            assert all(np.array_equal(found[1][name], one) for name, one in arrays.items())
+            assert loaded[0] == numbers
+            assert all(np.array_equal(loaded[1][name], array) for name, array in arrays.items())
     assert refused > len(complete) / 2
     for size in range(0, len(complete), 7):
         file.write_bytes(complete[:size])
