@@ -57,9 +57,9 @@ def test_runs_are_those_of_the_paper():
         name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
     first = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
-    assert (first.learning_rate, first.gamma, first.exploration_initial_eps, first.network.filters) == (
-        0.1, 0.9, 0.25, (48,),
-    )  # fmt: skip
+    # The name of a run has its learning rate, gamma, epsilon and number of layers.
+    assert (first.learning_rate, first.gamma) == (0.1, 0.9)
+    assert (first.exploration_initial_eps, first.network.filters) == (0.25, (48,))
     assert (first.final_learning_rate, first.exploration_final_eps) == (0.1, 0.25)
     assert (first.games, first.experience, first.opponent, first.agent_seat) == (
         150_000, "mirrored", "mixed:epsilon=0.2", "first",
