@@ -18,7 +18,7 @@ from ludoteca.evaluate.arena.server import make_app
 pytestmark = pytest.mark.interpreted
 
 MCTS = {"agent": "mcts:simulations=20"}
-# Small parameters, so that games are short; the names are those of the form.
+# Parameters that make games short, as strings, because the form of a new game sends strings.
 SMALL = {
     "hungry_geese": {"rows": "5", "columns": "5", "num_players": "2", "episode_steps": "20"},
     "othello": {"board_size": "4"},
@@ -31,6 +31,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def client():
+    """Yield a client of an arena with two agents and an adviser (agent for hints and analyses)."""
     app = make_app(("random", "mcts:simulations=20"), num_workers=1, adviser="mcts:simulations=60")
     with TestClient(app, base_url=ADDRESS) as client:
         yield client
@@ -40,7 +41,7 @@ def client():
 def test_people_play_every_game_to_its_end(client, id_):
     game = game_name(id_)
     board = open_game(client, game, SMALL.get(game))
-    choose = random.Random(5)
+    rng = random.Random(5)
     with follow(client, board) as socket:
         player = Player(socket)
         state = player.state
@@ -48,11 +49,11 @@ def test_people_play_every_game_to_its_end(client, id_):
             if player.board["simultaneous"]:
                 ply = state["ply"]
                 for seat in state["to_act"]:
-                    action = choose.choice(state["legal_by_player"][str(seat)])
+                    action = rng.choice(state["legal_by_player"][str(seat)])
                     player.socket.send_json({"type": "choose", "player": seat, "action": action})
                 state = player.wait(lambda state, ply=ply: state["ply"] > ply or state["over"])
             else:
-                action = choose.choice(state["position"]["legal"])
+                action = rng.choice(state["position"]["legal"])
                 state = player.do("play", action=action, ply=state["ply"])
         assert len(state["moves"]) == state["ply"]
     replay = Replay.from_json(client.get(f"/api/boards/{board['id']}/replay.json").text)
@@ -126,13 +127,14 @@ def test_a_game_starts_from_edited_cells(client):
         view = ask("edit", "editor", ply=0)
         assert (view["cells"], view["player"]) == ([0] * 16, 0)
         assert view["players"] == ["black", "white"]
+        # 1 is a black stone, 2 a white one; black wins with all four cells of the first column.
         cells = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0]
         won = [*cells[:12], 1, 0, 0, 0]
         answer = ask("check_cells", "cells", cells=won, player=1, ply=0)
         assert answer["problem"] == "the game is over in this position: black wins"
         answer = ask("check_cells", "cells", cells=cells, player=1, ply=0, check=7)
         assert (answer["problem"], answer["check"]) == ("", 7)
-        state = player.do("set_up", position=answer["text"])  # the same as JSON
+        state = player.do("set_up", position=answer["text"])  # the same position, as JSON
         assert state["position"]["codes"] == cells
         reason = player.refused("set_up_cells", cells=cells[1:], player=1, ply=0)
         assert "the codes of 16 cells" in reason
@@ -163,7 +165,7 @@ def test_an_adviser_analyzes_every_position(client):
 
 @pytest.mark.slow
 @pytest.mark.interpreted
-def test_an_agent_searches_on_the_time_of_a_person():
+def test_an_agent_ponders_during_the_turn_of_a_person():
     app = make_app(("mcts:simulations=20,reuse=True",), num_workers=1)
     with TestClient(app, base_url=ADDRESS) as client:
         seats = ["human", "mcts:simulations=20,reuse=True"]
@@ -175,10 +177,10 @@ def test_an_agent_searches_on_the_time_of_a_person():
             state = player.wait(lambda state: state["ply"] == 2)
             assert state["analyses"]["1"]["simulations"] == 20
             player.do("options", ponder=True)
-            time.sleep(1.5)
+            time.sleep(1.5)  # the turn of the person, in which the agent searches
             player.do("play", action=3, ply=2)
             state = player.wait(lambda state: state["ply"] == 4)
-            # Those before its turn included; its two turns alone have 20 each.
+            # Without pondering the reused tree has at most 20 simulations from each of two turns.
             assert state["analyses"]["3"]["simulations"] > 40
 
 
@@ -252,6 +254,7 @@ def test_replays_of_a_run_are_opened(client, tmp_path, monkeypatch):
 
 
 def test_a_failing_agent_stops_the_game_with_a_message():
+    # `Throwing`, of tests/helpers/interactive.py, raises an error instead of a move.
     app = make_app(("interactive:Throwing",), num_workers=1)
     with TestClient(app, base_url=ADDRESS) as client:
         board = open_game(client, "tictactoe", seats=["human", "interactive:Throwing"])
@@ -309,5 +312,5 @@ def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
         assert reason in player.socket.receive_json()["text"]
         socket.send_text("no JSON")
         assert "JSON" in player.socket.receive_json()["text"]
-        assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
+        assert player.do("play", action=0, ply=0)["ply"] == 1  # the game can still be played
     client.delete(f"/api/boards/{board['id']}")

@@ -1,4 +1,4 @@
-"""Tests of the arena in Chromium: whole games of every kind, at three sizes, keyboard, stops.
+"""Tests of the arena in Chromium: every game at three window sizes, keyboard, stops, positions.
 
 `make test-browser` runs them; without Playwright or Chromium they are skipped.
 """
@@ -15,7 +15,8 @@ from ludoteca.evaluate.arena.replay_page import replay_page
 
 pytestmark = pytest.mark.slow
 
-LONG = "mcts:simulations=1000000"
+LONG = "mcts:simulations=1000000"  # runs until it is stopped
+# Parameters that make games short.
 SMALL = {
     "hungry_geese": {"episode_steps": "12"},
     "othello": {"board_size": "6"},
@@ -26,6 +27,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def browser():
+    """Yield Chromium, started without a sandbox, which containers do not allow."""
     path = chromium()
     from playwright.sync_api import sync_playwright
 
@@ -37,6 +39,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def address():
+    """Yield the address of an arena with fast agents."""
     chromium()
     pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
     agents = ("--agents", "random", "mcts:simulations=30")
@@ -46,7 +49,7 @@ def address():
 
 @pytest.fixture(scope="module")
 def searching_address():
-    """Return the address of an arena whose searches do not end by themselves, or compile."""
+    """Yield the address of an arena whose agents search until they are stopped, or compile."""
     chromium()
     pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
     agents = (LONG, "flat:simulations=1000000", "stopping_agents:Compiling")
@@ -55,8 +58,8 @@ def searching_address():
 
 
 @contextmanager
-def laptop(browser, address):
-    """Yield a person at a laptop, in whose page no errors happen."""
+def laptop_person(browser, address):
+    """Yield a person with a page of laptop size; assert afterwards that the page had no errors."""
     width, height = SIZES["laptop"]
     context = browser.new_context(viewport={"width": width, "height": height})
     person = Person(context.new_page(), address)
@@ -67,13 +70,15 @@ def laptop(browser, address):
 
 @pytest.fixture
 def person(browser, address):
-    with laptop(browser, address) as person:
+    """Yield a person who plays against fast agents."""
+    with laptop_person(browser, address) as person:
         yield person
 
 
 @pytest.fixture
 def stopper(browser, searching_address):
-    with laptop(browser, searching_address) as person:
+    """Yield a person who plays against agents that must be stopped."""
+    with laptop_person(browser, searching_address) as person:
         yield person
 
 
@@ -94,7 +99,8 @@ def test_a_whole_game_is_played(browser, address, id_, size):
     assert board["x"] >= 0
     assert board["x"] + board["width"] <= width
     assert board["y"] + board["height"] <= height
-    if size != "phone":  # there the panel is below the board
+    if size != "phone":  # on a phone the panel is below the board, not beside it
+        # The board fills 60 % of the height, or of the 60 % of the width that the panel leaves.
         assert min(board["width"], board["height"]) > 0.6 * min(0.6 * width, height)
     page.keyboard.press("m")
     page.get_by_role("button", name="Close the game").click()
@@ -181,19 +187,20 @@ def test_a_shared_link_opens_the_game(person):
     assert page.locator(".moves li").all_inner_texts() == moves
 
 
-@pytest.mark.parametrize("game", ["hex:board_size=4", "hungry_geese:episode_steps=10", "connect4"])
-def test_a_replay_page_plays_without_a_server(browser, tmp_path, game):
-    made = make_game(game)
-    s, actions = made.new(3), []
-    while not made.is_terminal(s):
-        if made.simultaneous:
-            action = [made.legal(s, p)[-1] if made.is_active(s, p) else 0 for p in range(4)]
+@pytest.mark.parametrize("spec", ["hex:board_size=4", "hungry_geese:episode_steps=10", "connect4"])
+def test_a_replay_page_plays_without_a_server(browser, tmp_path, spec):
+    game = make_game(spec)
+    s, actions = game.new(3), []
+    while not game.is_terminal(s):
+        if game.simultaneous:
+            action = [game.legal(s, p)[-1] if game.is_active(s, p) else 0 for p in range(4)]
         else:
-            action = made.legal(s)[-1]
+            action = game.legal(s)[-1]
         actions.append(action)
-        made.step(s, action)
+        game.step(s, action)
+    # A name with "</script>" would end the script of the page if it were not escaped.
     unfinished = Replay(
-        made.spec, 3, actions[:-1], None, ("</script>", "b", "c", "d")[: made.num_players]
+        game.spec, 3, actions[:-1], None, ("</script>", "b", "c", "d")[: game.num_players]
     )
     file = tmp_path / "game.html"
     file.write_text(replay_page(unfinished, seconds=0.01), encoding="utf-8")
@@ -201,7 +208,7 @@ def test_a_replay_page_plays_without_a_server(browser, tmp_path, game):
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text))
-    page.on("request", lambda request: problems.append(request.url))
+    page.on("request", lambda request: problems.append(request.url))  # only that of the file
     page.goto(file.as_uri())
     page.get_by_role("button", name="Play", exact=True).click()
     last = f"{len(actions) - 1} / {len(actions) - 1}"
@@ -235,10 +242,10 @@ def test_an_analysis_is_stopped_and_its_result_so_far_remains(stopper):
     assert stop.is_enabled()
     page.keyboard.press("x")
     page.locator("button:disabled", has_text="Stop search").wait_for()
-    simulations = page.locator(".analysis").inner_text()
+    analysis = page.locator(".analysis").inner_text()
     page.keyboard.press("v")
     page.locator(".marks .label").first.wait_for(state="attached")
-    assert page.locator(".analysis").inner_text() == simulations
+    assert page.locator(".analysis").inner_text() == analysis
     page.locator(".cells .choice").first.click()  # the next position is analyzed, too
     stopper.wait(plies=1)
     page.locator("button:enabled", has_text="Stop search").wait_for()
@@ -251,14 +258,14 @@ def test_an_agent_that_cannot_stop_pauses_the_game_with_a_note(stopper):
     page = stopper.page
     note, go = page.locator("#note"), page.get_by_role("button", name="Go")
     page.locator(".cells .choice").first.click()
-    for _ in range(5):
+    for _ in range(5):  # until a stop comes after the search has begun
         page.locator(".status", has_text="is thinking").wait_for()
         page.keyboard.press("x")
         go.wait_for()
         if "before its search began" not in note.inner_text():
             break
         go.click()
-        page.wait_for_timeout(500)  # for the process to start
+        page.wait_for_timeout(500)  # 0.5 s for the process to begin its search
     stopped = "flat:simulations=1000000 did not stop by itself, so its process was ended"
     assert note.inner_text() == stopped
     page.keyboard.press("u")
@@ -284,12 +291,12 @@ def test_a_search_in_a_simultaneous_game_is_stopped(stopper):
     page.locator("button:enabled", has_text="Stop search").wait_for()
     for plies in (1, 2):
         while stopper.look()["plies"] < plies:
-            page.keyboard.press("x")
+            page.keyboard.press("x")  # stops the search of the opponent
             page.keyboard.press("ArrowUp")
 
 
 def close_game(page, opened=False):
-    """Close the game on the page: few may be open at once. `opened`: the dialog is open."""
+    """Close the game on the page, as few may be open at once; `opened`: its menu is open."""
     if not opened:
         page.keyboard.press("m")
     page.get_by_role("button", name="Close the game").click()
@@ -411,6 +418,7 @@ def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):
     folder.mkdir()
     Replay("tictactoe:board_size=3,line=3", 0, [4, 0], None).save(folder / "game_0000.json")
     with GameLog(plan, folder) as log, arena("--runs", str(tmp_path)) as address:
+        # Four games with results of `random` (W, D, L), 30 plies and 0.5 s in all.
         log.add(PlayedGames(Match(0, (0, 1), 0), 0, "LLWL", 30, 0.5))
         person = Person(browser.new_page(), address)
         page = person.page
@@ -418,7 +426,9 @@ def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):
         page.get_by_text("4 of 40 games").wait_for()
         rows = page.locator("[data-part=standings] tbody tr")
         assert rows.first.inner_text().split()[0] == "greedy"
-        page.get_by_text("Pairs", exact=True).click()  # what the user closes stays closed
+        page.get_by_text(
+            "Pairs", exact=True
+        ).click()  # the section that the user closes stays closed
         log.add(PlayedGames(Match(0, (0, 1), 0), 4, "LD", 14, 0.2))
         page.get_by_text("6 of 40 games").wait_for()
         assert page.locator("[data-part=newest] tbody tr").count() == 6

@@ -1,4 +1,4 @@
-"""Test of the arena in Chromium that runs by default; the others are slow."""
+"""Test of the arena in Chromium that runs by default; those of `test_arena_browser.py` are slow."""
 
 import pytest
 from arena_browser import Person, arena, chromium

@@ -1,4 +1,4 @@
-"""Tests of positions that are set up on the board: every game, and the reasons of refusals."""
+"""Tests of positions that are set up on the board, in every game, and of their validation."""
 
 import random
 import re
@@ -17,7 +17,7 @@ from ludoteca.evaluate.play.history import copy_position
 
 pytestmark = pytest.mark.interpreted
 
-SMALL = {"hex": "hex:board_size=5"}
+SPECS = {"hex": "hex:board_size=5"}
 EDITED = [game_name(id_) for id_ in GAMES if can_be_edited(make_game(id_))]
 
 
@@ -27,21 +27,21 @@ def test_all_games_but_rule_sheets_can_be_edited():
 
 def positions(game, seed):
     """Yield positions of a random game before its end."""
-    choose = random.Random(seed)
+    rng = random.Random(seed)
     s = game.new(seed)
     while not game.is_terminal(s):
         yield copy_position(game, s)
         if game.simultaneous:
             legal = [game.legal(s, p) or [0] for p in range(game.num_players)]
-            game.step(s, np.array([choose.choice(actions) for actions in legal]))
+            game.step(s, np.array([rng.choice(actions) for actions in legal]))
         else:
-            game.step(s, choose.choice(game.legal(s)))
+            game.step(s, rng.choice(game.legal(s)))
 
 
 @pytest.mark.parametrize("name", EDITED)
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # interpreted random number generators wrap around
 def test_a_position_is_made_again_from_its_cells(name):
-    game = make_game(SMALL.get(name, name))
+    game = make_game(SPECS.get(name, name))
     legal = game.legal
     if game.simultaneous:
 
@@ -50,25 +50,29 @@ def test_a_position_is_made_again_from_its_cells(name):
 
     for seed in range(2):
         for ply, s in enumerate(positions(game, seed)):
-            if ply % 5 and ply > 6:
+            if ply % 5 and ply > 6:  # later positions are tested at every fifth ply, to save time
                 continue
             player = 0 if game.simultaneous else game.player(s)
-            # What the board of Knight Fight does not show is kept from the edited position.
+            # The board of Knight Fight does not show all of a position: the rest is kept from the
+            # edited position. In other games it is replaced, so any position can be edited.
             bases = (s,) if name == "knight_fight" else (s, game.new(seed + 1))
             for base in bases:
                 before = {field: base[field].copy() for field in base.dtype.names}
-                made = position_from_cells(
+                rebuilt = position_from_cells(
                     game, base, board_codes(game, s).ravel().tolist(), player
                 )
                 for field, value in before.items():  # the edited position is not changed
                     assert np.array_equal(base[field], value)
-                assert np.array_equal(board_codes(game, made), board_codes(game, s))
-                assert legal(made) == legal(s)
+                assert np.array_equal(board_codes(game, rebuilt), board_codes(game, s))
+                assert legal(rebuilt) == legal(s)
                 if name == "hungry_geese":
-                    assert made.length.tolist() == s.length.tolist()
+                    assert rebuilt.length.tolist() == s.length.tolist()
 
 
+# Changes of cells: (row, column, code of the piece). Odd codes of geese are bodies: the body of
+# goose A (codes 2 and 3) has a gap here, and that of goose B (4 and 5) has none.
 GOOSE = [(0, 0, 2), (0, 1, 3), (0, 10, 3), (5, 5, 4), (5, 6, 5), (5, 7, 5)]
+# Game, changes of its starting position, and the reason why the result is refused.
 REASONS = [
     ("tictactoe", [(0, 0, 1), (0, 1, 1), (0, 2, 1)], "over in this position: X wins"),
     ("othello", [(3, 3, 0), (4, 4, 0)], "over in this position: black wins, black 2, white 0"),
@@ -103,23 +107,24 @@ def test_impossible_positions_are_refused_with_a_reason(spec, changes, reason):
         position_from_cells(game, s, cells.ravel().tolist(), 0)
 
 
-def test_a_goose_is_put_in_line_across_the_border():
+def test_the_order_of_a_goose_is_found_across_the_border():
     game = make_game("hungry_geese")
     cells = np.zeros((7, 11), np.int8)
     cells[0, 0], cells[6, 0], cells[6, 10], cells[5, 10] = 2, 3, 3, 3  # goose A
     cells[3, 3] = 4
-    made = position_from_cells(game, game.new(1), cells.ravel().tolist(), 0)
-    assert made.length.tolist() == [4, 1, 0, 0]
-    assert made.body[0, :4].tolist() == [0, 66, 76, 65]
-    assert made.last_action.tolist()[:2] == [2, -1]  # south, across the border
-    game.step(made, np.array([0, 1, 0, 0]))
-    assert made.length[0] == 0  # a goose may not turn back
+    rebuilt = position_from_cells(game, game.new(1), cells.ravel().tolist(), 0)
+    assert rebuilt.length.tolist() == [4, 1, 0, 0]
+    assert rebuilt.body[0, :4].tolist() == [0, 66, 76, 65]  # cells 11 * row + column, from the head
+    # South, across the border; goose B has one cell, so no action is known.
+    assert rebuilt.last_action.tolist()[:2] == [2, -1]
+    game.step(rebuilt, np.array([0, 1, 0, 0]))
+    assert rebuilt.length[0] == 0  # action 0, north, turned the goose back, which is its end
 
 
 def test_fixed_cells_and_their_pieces_are_not_offered():
     view = editor_view(make_game("breakthrough_holes"), make_game("breakthrough_holes").new())
     assert [piece["name"] for piece in view["pieces"] if piece["is_offered"]] == ["white", "black"]
-    assert sum(code == 3 for code in view["fixed"]) == 4
+    assert sum(code == 3 for code in view["fixed"]) == 4  # the holes
     view = editor_view(make_game("free_for_all"), make_game("free_for_all").new())
     assert sorted(code for code in view["fixed"] if code) == [1, 2, *[3] * 8]
     view = editor_view(make_game("hungry_geese"), make_game("hungry_geese").new())

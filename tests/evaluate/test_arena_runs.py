@@ -28,6 +28,7 @@ ADDRESS = "http://127.0.0.1:8765"
 PLAN = Tournament(
     ("tictactoe", "hex:board_size=3"), ("random", "greedy", "flat"), games_per_pair=8, repeats=2
 )
+# Line of the log of games: a win of the first agent.
 LINE = (
     '{"game": 0, "pair": [0, 1], "repeat": 0, "first": 0, "outcomes": "W", "plies": 9, '
     '"seconds": 0.1}'
@@ -36,6 +37,7 @@ LINE = (
 
 @pytest.fixture
 def client(tmp_path):
+    """Yield a client of an arena that shows the runs in the temporary folder."""
     with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
         yield client
 
@@ -51,8 +53,9 @@ def only_run(client):
 def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
     folder = tmp_path / "cup"
     folder.mkdir()
-    with GameLog(PLAN, folder) as log:  # which holds the lock of the log
+    with GameLog(PLAN, folder) as log:  # the log is locked while it is open
         empty = only_run(client)
+        # 2 games times 3 pairs times 8 games of a pair are planned.
         assert (empty["kind"], empty["planned"], empty["played"]) == ("tournament", 48, 0)
         assert [row["elo"] for row in empty["standings"]] == [None] * 3
         log.add(PlayedGames(Match(0, (0, 1), 0), 0, "WLD", 21, 0.5))
@@ -61,6 +64,7 @@ def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
         view = only_run(client)
         assert view["played"] == 4
         assert [row["agent"] for row in view["standings"]] == [0, 1, 2]
+        # Wins and draws, [agent, opponent], of agents 0 and 1, the only ones that have played.
         ratings = rate(np.array([[0, 2], [1, 0]]), np.array([[0, 1], [1, 0]]))
         first, second, third = view["standings"]
         assert (first["elo"], first["low"]) == pytest.approx(
@@ -73,12 +77,16 @@ def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
         assert newest["forfeit"] == "forfeit, timeout: 5 s"
         assert view["pairs"][0]["played"] == 4
         assert view["pairs"][0]["planned"] == 8
-        with (folder / GAMES_FILE).open("ab") as torn:  # the middle of a line
+        with (folder / GAMES_FILE).open(
+            "ab"
+        ) as torn:  # a line of which only the beginning is written
             torn.write(b'{"game": 1, "pair": [0, 2], "rep')
         size = (folder / GAMES_FILE).stat().st_size
         assert only_run(client)["played"] == 4
         assert (folder / GAMES_FILE).stat().st_size == size
-        with (folder / GAMES_FILE).open("ab") as rest:
+        with (folder / GAMES_FILE).open(
+            "ab"
+        ) as rest:  # the rest of that line, and the beginning of the next one
             rest.write(
                 b'eat": 0, "first": 0, "outcomes": "LLLL", "plies": 20, "seconds": 0.1}\n{"game"'
             )
@@ -97,16 +105,17 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     lines = [LINE.replace('"first": 0', f'"first": {k}') for k in range(600)]
     (tmp_path / GAMES_FILE).write_text("\n".join([*lines, ""]))
     monkeypatch.setattr(progress, "READ_BYTES", 10_000)
-    read, sizes = TournamentProgress(tmp_path), []
-    while not read.is_complete:
-        read.update()
-        sizes.append(read.games_read)
-    assert len(sizes) > 5
-    assert sizes[-1] == 600 == read.games.games_played
-    assert [games for games, _ in read.curve] == list(range(10, 601, 10))
-    assert not read.is_replaced
+    tournament, games_read = TournamentProgress(tmp_path), []
+    while not tournament.is_complete:
+        tournament.update()
+        games_read.append(tournament.games_read)
+    assert len(games_read) > 5
+    assert games_read[-1] == 600 == tournament.games.games_played
+    # The curve has 60 points.
+    assert [games for games, _ in tournament.curve] == list(range(10, 601, 10))
+    assert not tournament.is_replaced
     (tmp_path / GAMES_FILE).write_text("")
-    assert read.is_replaced
+    assert tournament.is_replaced
     empty = TournamentProgress(tmp_path)
     other = replace(plan, seed=1).identity() | {"format": 1}
     (tmp_path / TOURNAMENT_FILE).write_text(json.dumps(other) + "\n")
@@ -129,7 +138,7 @@ def test_damaged_tournaments_are_explained(client, tmp_path, plan, lines, reason
     (tmp_path / TOURNAMENT_FILE).write_text(json.dumps(PLAN.identity() | {"format": 1} | plan))
     (tmp_path / GAMES_FILE).write_text(lines)
     (run,) = client.get("/api/runs").json()
-    for _ in range(2):  # the same when it is read again
+    for _ in range(2):  # the reason is the same when the run is read again
         response = client.get(f"/api/runs/{run['id']}")
         assert response.status_code == 400
         assert reason in response.json()["error"]

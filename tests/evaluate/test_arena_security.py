@@ -20,11 +20,13 @@ ADDRESS = "http://127.0.0.1:8765"
 
 @pytest.fixture(scope="module")
 def app():
+    """Return an arena for this machine only."""
     return make_app(("random",), num_workers=1)
 
 
 @pytest.fixture(scope="module")
 def client(app):
+    """Yield a client on the same machine."""
     with TestClient(app, base_url=ADDRESS) as client:
         yield client
 
@@ -32,7 +34,7 @@ def client(app):
 @pytest.mark.parametrize(
     "headers",
     [
-        {"host": "evil.example"},  # a name that its owner resolves to this machine
+        {"host": "evil.example"},  # DNS rebinding: its owner lets the name mean this machine
         {"host": "evil.example:8765"},
         {"host": ""},
         {"origin": "http://evil.example"},
@@ -55,10 +57,10 @@ def test_web_sockets_of_other_sites_are_refused(client):
             client.websocket_connect(address, headers=headers),
         ):
             pass
-        assert refused.value.code == 1008
+        assert refused.value.code == 1008  # policy violation, RFC 6455
 
 
-def test_the_own_page_is_served_with_protecting_headers(client):
+def test_the_page_of_the_arena_is_served_with_protecting_headers(client):
     response = client.get("/", headers={"origin": ADDRESS, "sec-fetch-site": "same-origin"})
     assert response.status_code == 200
     assert "script-src 'self'" in response.headers["content-security-policy"]
@@ -103,7 +105,8 @@ def test_files_are_served_by_name(client):
         response = client.get(f"/static/{name}")
         assert response.content == content
         assert "http:" not in content.decode().replace("http://www.w3.org/2000/svg", "")
-        assert "https:" not in content.decode().replace('"https:"', "")  # nothing from elsewhere
+        # Nothing is loaded from other servers.
+        assert "https:" not in content.decode().replace('"https:"', "")
 
 
 def test_large_requests_are_refused(client):
@@ -123,22 +126,22 @@ def test_a_replay_cannot_import_code(client):
     assert "not imported" in response.json()["error"]
 
 
-def test_random_requests_never_fail_inside(client):
+def test_random_requests_never_cause_a_server_error(client):
     """Every answer to a random request is a refusal with a reason, never a server error."""
-    choose = random.Random(11)
+    rng = random.Random(11)
     values = ["", "hex", None, -1, 2**70, 1.5, True, [], {}, ["human"] * 2, "\0", "é" * 50, "../x"]
     keys = ["game", "params", "seats", "seed", "pause", "clock", "format", "actions"]
     for _ in range(150):
-        body = {key: choose.choice(values) for key in choose.sample(keys, choose.randrange(6))}
-        path = choose.choice(["/api/boards", "/api/replays", "/api/games/hex", "/api/games/x"])
-        content = json.dumps(choose.choice([body, choose.choice(values), [body]])).encode()
-        if choose.random() < 0.3:
-            content = bytes(choose.randrange(256) for _ in range(choose.randrange(40)))
+        body = {key: rng.choice(values) for key in rng.sample(keys, rng.randrange(6))}
+        path = rng.choice(["/api/boards", "/api/replays", "/api/games/hex", "/api/games/x"])
+        content = json.dumps(rng.choice([body, rng.choice(values), [body]])).encode()
+        if rng.random() < 0.3:
+            content = bytes(rng.randrange(256) for _ in range(rng.randrange(40)))
         response = client.post(path, content=content)
         assert response.status_code in (200, 201, 400, 413), (path, content)
 
 
-def test_random_commands_never_fail_inside(client):
+def test_random_commands_leave_the_connection_usable(client):
     board = client.post("/api/boards", json={"game": "tictactoe", "seats": ["human"] * 2}).json()
     kinds = [
         "play", "choose", "view", "undo", "redo", "restart", "pause", "options", "seats", "analyze",
@@ -153,11 +156,11 @@ def test_random_commands_never_fail_inside(client):
         "action", "ply", "player", "seed", "on", "pause", "clock", "seats", "position", "cells",
         "check",
     ]  # fmt: skip
-    choose = random.Random(3)
+    rng = random.Random(3)
     with client.websocket_connect(f"ws://127.0.0.1:8765/ws/{board['id']}") as socket:
         for _ in range(300):
-            message = {name: choose.choice(values) for name in choose.sample(names, 5)}
-            socket.send_json(message | {"type": choose.choice(kinds)})
+            message = {name: rng.choice(values) for name in rng.sample(names, 5)}
+            socket.send_json(message | {"type": rng.choice(kinds)})
         socket.send_json({"type": "get_position", "ply": 0})
         while socket.receive_json()["type"] != "position_json":
             pass

@@ -17,7 +17,7 @@ from ludoteca.evaluate.arena.server import make_app
 pytestmark = pytest.mark.interpreted
 
 HEX = "hex", {"board_size": "5"}
-LIMIT = 300  # seconds
+LIMIT = 300  # seconds until a test that waits fails
 
 # Engines that answer everything but the request for a move; they never end by themselves.
 ENGINES = {
@@ -36,10 +36,10 @@ ENGINES = {
 
 
 def seats(agent, game):
-    """Return players for all seats: the agent is the first, or the last if all move at once."""
-    made = make_game(game)
-    if made.simultaneous:
-        return [*["random"] * (made.num_players - 1), agent]
+    """Return players of all seats: the agent is first, or in simultaneous games last."""
+    rules = make_game(game)
+    if rules.simultaneous:
+        return [*["random"] * (rules.num_players - 1), agent]
     return [agent, "human"]
 
 
@@ -47,7 +47,8 @@ def stop_search(agent, game, params):
     """Let an agent search its first move, and stop it.
 
     Returns:
-        The state after that, the note or failure, and whether the process is still the same.
+        The state of the game after the stop, the note or failure, and whether the agent's process
+        is still the same.
     """
     with TestClient(make_app((agent, "random"), num_workers=1), base_url=ADDRESS) as client:
         board = open_game(client, game, params, seats(agent, game))
@@ -77,11 +78,11 @@ def is_searching(worker):
     job, now = worker._current, time.monotonic()
     if job is None or not job.was_sent or job.is_preparing or job.has_ended.is_set():
         return False
-    return now - job.phase_begin > 0.3
+    return now - job.phase_begin > 0.3  # seconds, enough for some simulations
 
 
-def moves_with_its_result_so_far(agent, game, params):
-    """Check that an agent's stopped search moves, in a process that remains."""
+def analysis_of_stopped_search(agent, game, params):
+    """Assert that an agent moves when it is stopped, in the same process; return its analysis."""
     state, note, is_same_process = stop_search(agent, game, params)
     assert (note, state["failure"]) == ("", "")
     assert state["ply"] > 0
@@ -89,8 +90,8 @@ def moves_with_its_result_so_far(agent, game, params):
     return state["analyses"]["0"]
 
 
-def is_ended(agent, game, params):
-    """Check that the process of a stopped agent ends, and that the game pauses with a note."""
+def assert_process_is_ended(agent, game, params):
+    """Assert that the process of a stopped agent ends, and that the game pauses with a note."""
     state, note, is_same_process = stop_search(agent, game, params)
     assert note == f"{agent} did not stop by itself, so its process was ended"
     assert (state["failure"], state["ply"], state["thinking"]) == ("", 0, None)
@@ -105,7 +106,7 @@ def is_ended(agent, game, params):
     ],
 )
 def test_a_tree_search_moves_with_its_result_so_far(agent, game, params):
-    analysis = moves_with_its_result_so_far(agent, game, params)
+    analysis = analysis_of_stopped_search(agent, game, params)
     assert analysis["simulations"] < 1_000_000
     assert analysis["moves"]
 
@@ -117,7 +118,7 @@ def test_a_tree_search_moves_with_its_result_so_far(agent, game, params):
 )
 def test_a_search_with_a_policy_value_network_moves_with_its_result_so_far(params):
     pytest.importorskip("torch", reason="networks need PyTorch: the extra `train`")
-    analysis = moves_with_its_result_so_far(f"az:hex5,{params}", *HEX)
+    analysis = analysis_of_stopped_search(f"az:hex5,{params}", *HEX)
     assert 0 < analysis["simulations"] < 20_000
     assert sum(move["visits"] or 0 for move in analysis["moves"]) == analysis["simulations"]
 
@@ -133,7 +134,7 @@ def test_a_search_with_a_value_network_moves_with_its_result_so_far(tmp_path):
     file = tmp_path / "value.safetensors"
     weights = make_value_network(config, game).state_dict()
     save_weights(file, weights, {"game": game.spec, "network": config.as_dict()})
-    analysis = moves_with_its_result_so_far(f"uctnet:{file},simulations=20000", "othello", {})
+    analysis = analysis_of_stopped_search(f"uctnet:{file},simulations=20000", "othello", {})
     assert 0 < analysis["simulations"] < 20_000
 
 
@@ -150,7 +151,7 @@ def test_a_search_with_a_value_network_moves_with_its_result_so_far(tmp_path):
 )
 def test_other_agents_with_networks_move(agent, game, params):
     pytest.importorskip("torch", reason="networks need PyTorch: the extra `train`")
-    moves_with_its_result_so_far(agent, game, params)
+    analysis_of_stopped_search(agent, game, params)
 
 
 @pytest.mark.slow
@@ -165,7 +166,7 @@ def test_other_agents_with_networks_move(agent, game, params):
 def test_the_process_of_a_search_that_cannot_be_stopped_is_ended(agent, game, params):
     if agent.startswith("openspiel"):
         pytest.importorskip("pyspiel", reason="the agent needs OpenSpiel: the extra `openspiel`")
-    is_ended(agent, game, params)
+    assert_process_is_ended(agent, game, params)
 
 
 @pytest.mark.slow
@@ -174,12 +175,13 @@ def test_the_process_of_a_search_that_cannot_be_stopped_is_ended(agent, game, pa
     ("kind", "game", "params"), [("gtp", *HEX), ("htp", *HEX), ("nboard", "othello", {})]
 )
 def test_an_engine_is_ended_with_the_process_of_its_agent(kind, game, params, tmp_path):
-    file, running = tmp_path / "engine.py", tmp_path / "running"
+    file, pid_file = tmp_path / "engine.py", tmp_path / "pid"
+    # Without their indentation of 8 spaces. GTP and HTP engines answer alike.
     lines = [line[8:] for line in ENGINES["nboard" if kind == "nboard" else "gtp"].splitlines()]
-    alive = f"import sys, time, os; open({str(running)!r}, 'w').write(str(os.getpid()))"
-    file.write_text("\n".join([alive, *lines]))
-    is_ended(f"{kind}:command={sys.executable} -I -S {file}", game, params)
-    pid, end = int(running.read_text()), time.monotonic() + LIMIT
+    write_pid = f"import sys, time, os; open({str(pid_file)!r}, 'w').write(str(os.getpid()))"
+    file.write_text("\n".join([write_pid, *lines]))
+    assert_process_is_ended(f"{kind}:command={sys.executable} -I -S {file}", game, params)
+    pid, end = int(pid_file.read_text()), time.monotonic() + LIMIT
     while is_running(pid):
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -229,7 +231,7 @@ def test_a_stop_during_a_real_compilation_pauses_and_the_compilation_is_finished
             pid, begin = worker.pid, time.monotonic()
             socket.send_json({"type": "stop"})
             player.wait(lambda state: state["paused"])
-            assert time.monotonic() - begin < 2
+            assert time.monotonic() - begin < 2  # seconds, less than the compilation takes
             assert "was stopped while its code was compiled" in player.receive("note")["text"]
             socket.send_json({"type": "pause", "on": False})
             player.receive("thinking")  # the code has been compiled meanwhile

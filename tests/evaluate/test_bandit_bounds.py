@@ -19,14 +19,14 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 
 
 def test_bounds_match_hand_computation() -> None:
-    """Gaps 0.5 and 0.25, T = e: 1 / 0.5 + 1 / 0.25 = 6, and the gaps sum to 0.75."""
+    """By hand: for T = e rounds and gaps 0.5 and 0.25, 1 / 0.5 + 1 / 0.25 = 6, with sum 0.75."""
     problem, rounds = [0.5, 1.0, 0.75], [math.e]
     assert ucb1_bound(problem, rounds) == pytest.approx([48 + math.pi**2 / 4])
     assert ucb1_general_bound(problem, rounds, 2) == pytest.approx([48 + 3])
     assert ucb1_general_bound(problem, rounds, 1.5) == pytest.approx([36 + 4.5])
     assert moss_bound(problem, rounds) == pytest.approx([69 * 6])
-    late = [3 * math.exp(2) / 0.25]  # ln(T gap^2 / K) = 2, and 2 + 2 ln(1 / 2) < 1
-    assert moss_bound(problem, late) == pytest.approx([69 * (2 / 0.5 + 1 / 0.25)])
+    many_rounds = [3 * math.exp(2) / 0.25]  # ln(T gap^2 / K) = 2, and 2 + 2 ln(1 / 2) < 1
+    assert moss_bound(problem, many_rounds) == pytest.approx([69 * (2 / 0.5 + 1 / 0.25)])
 
 
 def test_best_arms_do_not_count() -> None:
@@ -44,12 +44,12 @@ def test_invalid_arguments_raise() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AUER)
 def test_measured_regret_is_below_its_bounds(name: str) -> None:
-    problem, at = repeated_problem(f"auer-{name}", 20, seed=1), checkpoints(10_000)
-    ucb1 = bandit_curves("ucb1", problem, 10_000, checkpoints=at).regrets.mean(axis=0)
-    moss = bandit_curves("moss", problem, 10_000, checkpoints=at).regrets.mean(axis=0)
-    assert np.all(ucb1 < ucb1_bound(AUER[name], at))
-    assert np.all(ucb1 < ucb1_general_bound(AUER[name], at, 2))
-    assert np.all(moss < moss_bound(AUER[name], at))
+    problem, rounds = repeated_problem(f"auer-{name}", 20, seed=1), checkpoints(10_000)
+    ucb1 = bandit_curves("ucb1", problem, 10_000, checkpoints=rounds).regrets.mean(axis=0)
+    moss = bandit_curves("moss", problem, 10_000, checkpoints=rounds).regrets.mean(axis=0)
+    assert np.all(ucb1 < ucb1_bound(AUER[name], rounds))
+    assert np.all(ucb1 < ucb1_general_bound(AUER[name], rounds, 2))
+    assert np.all(moss < moss_bound(AUER[name], rounds))
 
 
 def test_random_problems_are_as_large_as_the_games() -> None:

@@ -1,4 +1,9 @@
-"""Tests of the bandit study: grids, annealing, shards, report and command."""
+"""Tests of the bandit study: grids, annealing, shards, report and command.
+
+The study repeats a thesis (`uaemex2021`): it chooses the exploration parameter alpha of UCB1 for K
+arms, first by a grid (intervals), then by simulated annealing. A cell is the smallest result that
+is saved: the regrets of one policy, K and alpha in one block of problems.
+"""
 
 import csv
 import itertools
@@ -86,36 +91,37 @@ def policies(request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
 def whole(
     policies: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Findings]:
+    """Return the folder and the findings of the whole study, computed without shards."""
     folder = tmp_path_factory.mktemp("whole")
     return folder, run_study(TINY, folder)
 
 
 def test_grids_match_the_thesis() -> None:
-    """Tables 4.18 and 4.19."""
+    """Check both grids of alpha with tables 4.18 and 4.19 of the thesis."""
     grid = intervals(0.5, 0.0, 10)
     assert grid == list(thesis.REGRETS)
-    second = between_neighbors(grid, 0.25)  # K = 2
-    assert second[:3] == [0.5, 0.3125, 0.21875]
-    assert second[-2:] == pytest.approx([0.126464844, 0.125])
-    assert between_neighbors(grid, 0.015625)[:3] == [0.03125, 0.01953125, 0.013671875]  # K = 100
-    # The best at either end has one neighbor only.
+    finer_grid = between_neighbors(grid, 0.25)  # around the best alpha of K = 2
+    assert finer_grid[:3] == [0.5, 0.3125, 0.21875]
+    assert finer_grid[-2:] == pytest.approx([0.126464844, 0.125])
+    assert between_neighbors(grid, 0.015625)[:3] == [0.03125, 0.01953125, 0.013671875]  # K=100
+    # At either end of the grid, the best alpha has one neighbor only.
     assert between_neighbors(grid, 0.5)[0] == 0.5
     assert between_neighbors(grid, 0.0)[-1] == 0.0
 
 
 def test_the_thesis_tables_are_consistent() -> None:
-    """Table 4.19 lies around the best of table 4.18; for K = 10 and 30, around its neighbor."""
+    """Check that table 4.19 refines the best alpha of table 4.18; for K = 10, 30, its neighbor."""
     grid = list(thesis.REGRETS)
     for k in thesis.ARMS:
         best = grid.index(min(grid, key=lambda alpha: thesis.REGRETS[alpha][k]))
         center = best + {10: -1, 30: 1}.get(k, 0)
-        second = between_neighbors(grid, grid[center])
-        assert thesis.BY_INTERVALS[k] in second
+        finer_grid = between_neighbors(grid, grid[center])
+        assert thesis.BY_INTERVALS[k] in finer_grid
         high, low, regrets = thesis.SECOND_GRIDS[k]
-        assert intervals(high, low, 10) == second
-        assert second[regrets.index(min(regrets))] == thesis.BY_INTERVALS[k]
+        assert intervals(high, low, 10) == finer_grid
+        assert finer_grid[regrets.index(min(regrets))] == thesis.BY_INTERVALS[k]
     differences = [abs(thesis.BY_INTERVALS[k] - thesis.BY_ANNEALING[k]) for k in thesis.ARMS]
-    assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # as it says itself
+    assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # stated in the thesis
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
 
 
@@ -146,7 +152,8 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
         return 100 * abs(x - 0.5)
 
     cold, hot = steps(1e-9), steps(1e9)
-    # Cold, each step starts from the best so far; hot, from where the last one ended.
+    # Cold, each step starts from the best x so far; hot, from the last x. Steps are at most 0.1
+    # long (0.1001 allows rounding); from the best x they can lead farther from the last x.
     best_so_far = np.array([min(cold[: i + 1], key=cost) for i in range(60)])
     assert np.all(np.abs(cold[1:] - best_so_far) < 0.1001)
     assert np.all(np.abs(np.diff(hot)) < 0.1001)
@@ -156,7 +163,7 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
 
 
 def test_cooling_schedules_match_the_thesis() -> None:
-    """Section 1.4, with the temperature 100 and beta = 0.9 of section 4.2.1."""
+    """Check section 1.4 of the thesis at temperature 100 and beta = 0.9 (section 4.2.1)."""
     first = {name: list(islice(schedule(), 60)) for name, schedule in COOLING.items()}
     assert first["geometric"][:3] == pytest.approx([100, 90, 81])
     assert first["logarithmic"][:2] == pytest.approx([100 / math.log(2), 100 / math.log(3)])
@@ -170,21 +177,23 @@ def test_cooling_schedules_match_the_thesis() -> None:
 def test_annealing_at_temperature_zero_accepts_no_higher_cost() -> None:
     tried = anneal(lambda x: 100 * abs(x - 0.5), steps=60, seed=2, temperatures=repeat(0.0))
     best_so_far = np.minimum.accumulate([cost for _, cost in tried])
+    # The current x is one of the two with the lowest cost so far.
     current = np.array([0.5 - best_so_far / 100, 0.5 + best_so_far / 100])[:, :-1]
     steps = np.abs(np.array([x for x, _ in tried[1:]]) - current).min(axis=0)
     assert steps.max() < 0.1001
 
 
-def test_checkpoints_are_spaced() -> None:
+def test_checkpoints_ascend_to_the_last_round() -> None:
     for rounds in (1, 9, 10, 11, 1000, 100_000):
-        at = log_spaced(rounds)
-        assert at == sorted(set(at))
-        assert at[0] >= 1
-        assert at[-1] == rounds
+        checkpoints = log_spaced(rounds)
+        assert checkpoints == sorted(set(checkpoints))
+        assert checkpoints[0] >= 1
+        assert checkpoints[-1] == rounds
     assert len(log_spaced(100_000)) == 60
 
 
 def assert_same(first: Findings, second: Findings) -> None:
+    """Assert that two studies have equal findings."""
     for name in ("study", "first_best", "best", "annealed", "checkpoints"):
         assert getattr(first, name) == getattr(second, name)
     for k in first.regrets:
@@ -209,8 +218,8 @@ def test_study_matches_direct_play(whole: tuple[Path, Findings], policies: tuple
         assert findings.first_best[k] == min(grid, key=means.__getitem__)
         both = [*grid, *between_neighbors(grid, findings.first_best[k])]
         assert findings.best[k] == min(both, key=means.__getitem__)
-        assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
-        assert len(findings.annealed[k]) == 5
+        assert {1 / k, math.e / (2 * k), 2.0} <= set(means)  # alphas of formulas of the thesis
+        assert len(findings.annealed[k]) == 5  # the start and 4 steps
     assert list(findings.curves[3]) == list(policies)
 
 
@@ -229,7 +238,8 @@ def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_p
 def test_merge_reuses_computed_cells(
     whole: tuple[Path, Findings], policies: tuple[str, ...], tmp_path: Path
 ) -> None:
-    # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
+    # Missing cells: for 2 values of K, 4 alphas in 2 blocks each, and the first step of annealing;
+    # for each policy, a curve.
     with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(policies)} cells"):
         run_study(TINY, tmp_path / "empty", shard=NOTHING)
     copy = tmp_path / "copy"
@@ -254,10 +264,12 @@ def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -
     assert sorted((copy / "cells").rglob("*.json")) == files
 
 
-def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_an_executor_computes_the_same_findings(
+    whole: tuple[Path, Findings], tmp_path: Path
+) -> None:
     study_cells = Cells(TINY, tmp_path)
     progress = compute_all(study_cells, InlineExecutor())
-    for _ in range(7):  # then it is stopped, and resumed
+    for _ in range(7):  # cells until the computation is stopped
         next(progress)
     progress.close()
     before = len(list(tmp_path.rglob("*/K*/*.json")))
@@ -270,19 +282,18 @@ def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: P
     assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
 
 
-def test_a_plan_knows_all_cells(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
+def test_a_plan_counts_all_cells(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
     study_plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
-    assert (
-        study_plan.cells["grids"] + study_plan.cells["annealing"] >= blocks
-    )  # some alphas come twice
-    assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1
+    # The plan counts an alpha twice if both grids have it; it is computed once.
+    assert study_plan.cells["grids"] + study_plan.cells["annealing"] >= blocks
+    assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1  # one block each
     text = study_plan.text(price=0.1)
     assert f"{study_plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
-def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
+def test_a_study_does_not_resume_one_with_other_settings(whole: tuple[Path, Findings]) -> None:
     with pytest.raises(ValueError, match="has other settings than this study"):
         run_study(replace(TINY, seed=2), whole[0])
 
@@ -318,9 +329,9 @@ def test_committed_report_matches_the_committed_tables() -> None:
     tables = {"alphas": content["alphas"]}
     for name in ("regrets", "curves"):
         with (folder / f"{name}.csv").open() as lines:
-            numbers = {"arms": int, "rounds": int, "policy": str}
+            column_types = {"arms": int, "rounds": int, "policy": str}
             tables[name] = [
-                {key: numbers.get(key, float)(x) for key, x in row.items() if x}
+                {key: column_types.get(key, float)(x) for key, x in row.items() if x}
                 for row in csv.DictReader(lines)
             ]
     assert to_markdown(content["about"], **tables) == (folder / "report.md").read_text()
@@ -328,8 +339,9 @@ def test_committed_report_matches_the_committed_tables() -> None:
 
 def test_alphas_are_compared_by_paired_differences() -> None:
     rng = np.random.default_rng(1)
-    best = rng.uniform(0, 1000, 100)  # problems differ much more than alphas do
+    best = rng.uniform(0, 1000, 100)  # regrets differ much more by problem than by alpha
     noise = rng.normal(0, 1, 100)
+    # Means above the best: 0.1, within the standard error of 0.1; and 5, far beyond it.
     regrets = {0.1: best, 0.05: best + noise - noise.mean() + 0.1, 0.2: best + noise + 5}
     assert not_worse(regrets, 0.1) == (0.05, 0.1)
 
@@ -360,7 +372,7 @@ def test_invalid_settings_raise() -> None:
 def test_command_runs_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
+    tiny = replace(TINY, problems=30, annealing_problems=20)  # `--problems 20` is less than 30
     monkeypatch.setattr(study, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
@@ -374,10 +386,10 @@ def test_command_runs_the_study(
 
 
 def test_regret_matches_the_thesis() -> None:
-    """Table 4.18 at K = 100 and alpha = 0.5, a hundredth of it."""
+    """Check table 4.18 at K = 100 and alpha = 0.5, with 30 problems, played once each."""
     regret = play_bandits(
         "ucb1", random_problems(30, 100, seed=1), 100_000, params={"alpha": 0.5}, num_threads=2
     )
     error = regret.std() / math.sqrt(30)
     assert regret.mean() == pytest.approx(thesis.REGRETS[0.5][100], abs=4 * error)
-    assert error < 40
+    assert error < 40  # else the tolerance is too large to mean anything

@@ -1,4 +1,4 @@
-"""Tests of bandit policies by hand, and of their reproducibility."""
+"""Tests of bandit policies against hand computation, and of their reproducibility."""
 
 import math
 
@@ -56,6 +56,7 @@ def test_regret_of_uniform_choice_is_the_mean_gap() -> None:
 
 
 def parameters(policy: str) -> np.ndarray:
+    """Return the default search parameters of a policy, `[1]`."""
     params = np.zeros(1, SEARCH_PARAMS)
     params["policy_params"] = POLICIES[policy].parameters({})
     return params
@@ -64,10 +65,11 @@ def parameters(policy: str) -> np.ndarray:
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the records of the arms after one run."""
     arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
+    # Work, arms, and streams of random numbers.
     scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64)
     checkpoints, problems = np.zeros(0, np.int64), np.array([problem])
     play, params = make_play(policy, policy in MONOTONE), parameters(policy)
-    no_results = np.zeros((1, 0)), np.zeros((1, 0))
+    no_results = np.zeros((1, 0)), np.zeros((1, 0))  # regrets and shares at no checkpoint
     play(problems, 0, 0, 1, rounds, checkpoints, params, *scratch, *no_results)
     return arms
 
@@ -79,6 +81,7 @@ def test_arms_succeed_with_their_probability() -> None:
     np.testing.assert_allclose(means, [0, 0.1, 0.5, 0.8, 1], atol=0.02)
     assert means[0] == 0
     assert means[4] == 1
+    # Rewards are 0 or 1, so the sum of their squares is their sum.
     np.testing.assert_array_equal(arms["square"], arms["value"])
 
 
@@ -101,14 +104,14 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
     checkpoints, params = np.array([10, 80]), view_records(parameters(policy))
     work, arms = np.zeros(1, work_dtype(4)), np.zeros(4, arm_dtype(policy))
-    scores, shares = np.zeros((2, 2, 2))
-    with np.errstate(over="ignore"):
+    regrets, shares = np.zeros((2, 2, 2))  # each [problems, checkpoints]
+    with np.errstate(over="ignore"):  # the random number generator wraps around
         make_play(policy, lazy).py_func(
             *(problems, 0, 5, 2, 80, checkpoints, params, view_records(work), view_records(arms)),
-            *(np.zeros((5, 1), np.uint64), scores, shares),
+            *(np.zeros((5, 1), np.uint64), regrets, shares),
         )
     compiled = bandit_curves(policy, problems, 80, seed=5, runs=2, checkpoints=checkpoints.tolist())
-    np.testing.assert_allclose(scores, compiled.regrets, rtol=1e-12)
+    np.testing.assert_allclose(regrets, compiled.regrets, rtol=1e-12)
     np.testing.assert_allclose(shares, compiled.shares, rtol=1e-12)
 
 
@@ -119,16 +122,17 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
         for policy in sorted(MONOTONE)
     ],
 )
-def test_skipping_scores_does_not_change_the_regret(policy: str) -> None:
+def test_lazy_choice_of_arms_does_not_change_the_regret(policy: str) -> None:
     problems = [random_problems(10, arms, seed=2) for arms in (2, 7, 40)]
+    # Equal arms, several best arms, and arms without rewards.
     problems += [np.full((2, 9), 0.5), np.tile([0.0, 1.0, 0.0, 1.0], (1, 2)), np.zeros((1, 5))]
     checkpoints = [1, 50, 500, 3000]
     for batch in problems:
-        plain, lazy = (
+        full_regret, lazy_regret = (
             play_bandits(policy, batch, 3000, checkpoints=checkpoints, lazy=lazy)
             for lazy in (False, True)
         )
-        np.testing.assert_array_equal(plain, lazy)
+        np.testing.assert_array_equal(full_regret, lazy_regret)
 
 
 @pytest.mark.parametrize("policy", ["ucb_alpha1", "thompson", "exp3"])

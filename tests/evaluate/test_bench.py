@@ -1,4 +1,4 @@
-"""Tests of the speed benchmark: measures, peers and report files."""
+"""Tests of the speed benchmark: measures, peers (other libraries) and report files."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ from ludoteca.evaluate.bench.workloads import (
 PEER_SCRIPTS = sorted(workloads.SERVE_SCRIPT.parent.glob("*.py"))
 
 
-# One of each kind.
+# A measure against a peer, one without a peer, one of Python loops, and one of threads.
 SOME_MEASURES = ("connect4", "deterministic_geese", "python_loops", "threads_tron")
 
 
@@ -41,20 +41,21 @@ SOME_MEASURES = ("connect4", "deterministic_geese", "python_loops", "threads_tro
 def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, capsys, names):
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.NUM_ENVS", 32)
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.MANY_ENVS", 64)
-    names = names or tuple(groups())  # some of which name their number of games
+    names = names or tuple(groups())  # after the patches: the names of some contain NUM_ENVS
     file = tmp_path / "new" / "bench.json"
     report = bench_envs(False, file, seconds=0.05, only=names)
     assert {row.group for row in report.rows} == set(names)
     assert all(row.ours is not None and row.ours > 0 for row in report.rows)
     threads = [row for row in report.rows if row.group.startswith("threads")]
     assert threads
+    # Two threads must be 1.7 times as fast as one.
     assert all(row.verdict in ("pass", "miss") and row.floor == 1.7 for row in threads)
-    alone = [row for row in report.rows if not row.peer_name]
-    assert [row.group for row in alone] == ["deterministic_geese"]
-    assert all(row.verdict in ("pass", "miss") and row.ratio is None for row in alone)
+    without_peer = [row for row in report.rows if not row.peer_name]
+    assert [row.group for row in without_peer] == ["deterministic_geese"]
+    assert all(row.verdict in ("pass", "miss") and row.ratio is None for row in without_peer)
     engine = [row for row in report.rows if row.group.startswith("engine")]
     assert all(row.verdict == "information" and row.ratio is not None for row in engine)
-    others = [row for row in report.rows if row not in threads + alone + engine]
+    others = [row for row in report.rows if row not in threads + without_peer + engine]
     assert {row.verdict for row in others} == {"peers were not requested"}
     printed = capsys.readouterr().out
     assert "environment speed" in printed
@@ -70,7 +71,7 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert all(
         0 < sample["inside"] < sample["seconds"] and sample["steps"] > 0 for sample in rounds
     )
-    assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary
+    assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # no temporary file
 
 
 @pytest.mark.slow
@@ -86,7 +87,7 @@ def test_a_failing_fresh_process_is_an_error(tmp_path):
         time_process("import no_such_module", str(tmp_path))
 
 
-def test_groups_are_chosen_by_name_or_beginning():
+def test_groups_are_chosen_by_name_or_prefix():
     assert choose_groups(("hex", "startup_tron")) == ["hex", "startup_tron"]
     assert choose_groups(("threads",)) == [n for n in groups() if n.startswith("threads")]
     with pytest.raises(ValueError, match="unknown measure 'chess'; there are othello, hex"):
@@ -99,7 +100,7 @@ def test_time_must_be_positive():
 
 
 @pytest.mark.parametrize("script", PEER_SCRIPTS, ids=lambda path: path.stem)
-def test_peer_scripts_compile_and_do_not_import_us(script):
+def test_peer_scripts_compile_and_do_not_import_ludoteca(script):
     text = script.read_text()
     compile(text, str(script), "exec")
     assert "ludoteca" not in text
@@ -133,14 +134,14 @@ def test_peer_scripts_compile_and_do_not_import_us(script):
 )
 def test_installed_peers_play(peer, module, options, version):
     try:
-        side = PeerWorkload(peer, module, **options)
+        workload = PeerWorkload(peer, module, **options)
     except PeerMissingError as error:
         pytest.skip(str(error))
     try:
-        first, second = side(0.02), side(0.02)
+        first, second = workload(0.02), workload(0.02)  # seconds
     finally:
-        side.close()
-    assert version in side.versions
+        workload.close()
+    assert version in workload.versions
     assert first.steps > 0
     assert second.seconds >= 0.02
 
@@ -148,8 +149,8 @@ def test_installed_peers_play(peer, module, options, version):
 @pytest.mark.slow
 def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path))
-    nowhere = install_peers.Peer(("no_such_module",), ())
-    monkeypatch.setitem(install_peers.PEERS, "kaggle", nowhere)
+    missing = install_peers.Peer(("no_such_module",), ())
+    monkeypatch.setitem(install_peers.PEERS, "kaggle", missing)
     report = bench_envs(True, None, seconds=0.01, only=("hungry_geese",))
     assert [row.verdict for row in report.rows] == [
         "kaggle is not installed: `make peers` installs it"
@@ -158,6 +159,7 @@ def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
 
 
 def run_install_peers(monkeypatch, *arguments: str) -> int:
+    """Run the installer with command-line arguments; return its exit status."""
     monkeypatch.setattr(sys, "argv", ["install_peers", *arguments])
     return install_peers.main()
 
@@ -203,7 +205,9 @@ def test_failing_peer_is_reported_with_its_message(monkeypatch):
 
 
 def test_late_failure_of_a_peer_does_not_stop_the_others():
-    class Constant:
+    class ConstantWorkload:
+        """Workload that returns the same sample each time, or fails."""
+
         def __init__(self, failing: bool):
             self.failing, self.closed = failing, False
 
@@ -215,7 +219,7 @@ def test_late_failure_of_a_peer_does_not_stop_the_others():
         def close(self) -> None:
             self.closed = True
 
-    ours, peer = Constant(False), Constant(True)
+    ours, peer = ConstantWorkload(False), ConstantWorkload(True)
     skip_reasons: dict[str, str] = {}
     samples = measure_rounds({"ours": lambda: ours, "peer": lambda: peer}, skip_reasons, 0.01, {})
     assert skip_reasons == {"peer": "gone"}
@@ -229,27 +233,28 @@ def test_a_ratio_below_the_floor_is_a_miss():
         "slow": [Sample(10, 10.0)],
     }
 
-    def row(floor, inside=(False, False)):
+    def row(floor, inside=(False, False)):  # `inside`: divide by the time within `step`
         return compare("g", Comparison("m", "fast", "slow", floor, ("", ""), inside), samples, {})
 
     assert (row(2).ratio, row(2).verdict) == (2.0, "pass")
     assert row(2.1).verdict == "miss"
     assert row(None).verdict == "information"
-    assert row(4, (True, False)).verdict == "pass"  # 20 steps in the 5 seconds within step
-    assert row(1).noise == 1.0  # 1, 2 and 3 steps a second
+    assert row(4, (True, False)).verdict == "pass"  # 20 steps in 5 s inside, against 1 a second
+    assert row(1).noise == 1.0  # (3 - 1) / 2, of 1, 2 and 3 steps a second
 
 
 def test_random_actions_are_legal_and_uniform():
-    # Row 0 is decided by counting, after tries that mostly fail; row 1 by the first tries.
+    # The sampler tries random actions first, and counts legal ones if MAX_TRIES are illegal: row 0
+    # is mostly decided by counting, row 1 by the tries.
     masks = np.zeros((2, 200), np.int8)
     masks[0, [3, 199]] = 1
     masks[1, 10:] = 1
     masks[1, ::2] = 0
-    choose = MaskSampler(seed=1)
-    drawn = np.array([choose(masks) for _ in range(4000)])
-    assert (1 - 2 / 200) ** MAX_TRIES > 0.8  # else row 0 does not test what it says
+    sampler = MaskSampler(seed=1)
+    drawn = np.array([sampler(masks) for _ in range(4000)])
+    assert (1 - 2 / 200) ** MAX_TRIES > 0.8  # tries of row 0 mostly fail
     assert set(drawn[:, 0]) == {3, 199}
-    assert abs((drawn[:, 0] == 3).mean() - 0.5) < 0.04
+    assert abs((drawn[:, 0] == 3).mean() - 0.5) < 0.04  # 5 standard errors
     assert set(drawn[:, 1]) == set(range(11, 200, 2))
     counts = np.unique(drawn[:, 1], return_counts=True)[1]
     expected = len(drawn) / len(counts)
@@ -269,19 +274,19 @@ def test_recorded_games_end_by_the_rules_of_connect_four():
 
 @pytest.mark.slow
 def test_the_single_environment_plays_the_recorded_games_again():
-    side = SingleEnvWorkload(num_games=5)
-    ends = []
+    workload = SingleEnvWorkload(num_games=5)
+    final_rewards = []
     for _ in range(2):
-        side._env.reset(seed=0)
-        for action in side._actions:
-            _, reward, terminated, _, info = side._env.step(action)
+        workload._env.reset(seed=0)
+        for action in workload._actions:
+            _, reward, terminated, _, info = workload._env.step(action)
             assert not info["illegal_action"]
             if terminated:
-                ends.append(reward)
-                side._env.reset()
-    assert len(ends) == 10
-    assert ends[:5] == ends[5:]
-    side.close()
+                final_rewards.append(reward)
+                workload._env.reset()
+    assert len(final_rewards) == 10
+    assert final_rewards[:5] == final_rewards[5:]
+    workload.close()
 
 
 def test_reports_are_written_atomically(tmp_path):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.interpreted
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_boards_have_the_planes_of_the_game(library, monkeypatch):
     workload = BoardWorkload(library, 4)
-    moves, place = [], workload.place
+    moves, place = [], workload.place  # moves: (copy of the planes, color, row, column)
     monkeypatch.setattr(
         workload, "place", lambda *move: (place(*move), moves.append((move[0] * 1, *move[1:])))
     )
@@ -30,7 +30,7 @@ def test_boards_have_the_planes_of_the_game(library, monkeypatch):
     for k, (planes, color, row, column) in enumerate(moves):
         assert color == (WHITE, BLACK)[k % 2]
         assert not game.is_terminal(s)
-        game.step(s, (row - 1) * 4 + column - 1)
+        game.step(s, (row - 1) * 4 + column - 1)  # the planes have a border of one cell
         game.observe(s, 0, observation)
         np.testing.assert_array_equal(np.asarray(planes), observation)
     assert game.is_terminal(s)
@@ -39,13 +39,13 @@ def test_boards_have_the_planes_of_the_game(library, monkeypatch):
 def test_numpy_and_pytorch_compute_the_same_network():
     workload = NetworkWorkload("torch", 5)
     expected = workload.run()
-    assert expected.shape == (200, 25)
+    assert expected.shape == (200, 25)  # positions of a batch, cells
     np.testing.assert_allclose(workload.numpy_outputs(), expected, atol=1e-5)
 
 
 def test_updates_change_the_weights():
     workload = NetworkWorkload("update", 5)
-    before = [one.detach().clone() for one in workload.network.parameters()]
+    before = [weights.detach().clone() for weights in workload.network.parameters()]
     workload.run()
     assert any((a != b).any() for a, b in zip(before, workload.network.parameters(), strict=True))
 

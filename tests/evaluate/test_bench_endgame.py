@@ -29,7 +29,7 @@ def test_positions_are_solved_and_reported(
     assert "numba" in content["versions"]
 
 
-def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_ffo_40_to_44_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers: list[int] = []
     solve = endgame.time_position
 
@@ -39,6 +39,7 @@ def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(endgame, "time_position", time_short_position)
     bench_endgame(None, seconds=0.001)
+    # Empty cells, as published with the FFO collection.
     assert [ffo_positions()[number].empty for number in numbers] == [20, 22, 22, 23, 23]
 
 

@@ -49,8 +49,8 @@ def test_two_threads_are_compared_with_one(monkeypatch):
     assert [row.verdict for row in (in_one, in_two)] == ["information"] * 2
     assert better.ours == max(in_one.ours, in_two.ours) > 0
     assert better.verdict == ("pass" if better.ratio >= 1.7 else "miss")
-    alone = report.samples["threads"]["1 thread"]
-    assert in_one.peer == median(sample["steps"] / sample["seconds"] for sample in alone)
+    one_thread = report.samples["threads"]["1 thread"]
+    assert in_one.peer == median(sample["steps"] / sample["seconds"] for sample in one_thread)
 
 
 @pytest.mark.parametrize("name", search_groups())
@@ -96,6 +96,7 @@ def test_openspiel_search_is_measured():
 
 @pytest.fixture
 def tiny(monkeypatch):
+    """Restrict the strength benchmark to tic-tac-toe with 10 simulations."""
     pytest.importorskip("pyspiel")
     monkeypatch.setattr(strength, "GAMES", ("tictactoe",))
     monkeypatch.setattr(strength, "SIMULATIONS", 10)
@@ -134,11 +135,13 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
         bench_strength(None, 6, folder, only=("simulations",), processes=1)
 
 
+# Of 400 games. With equal simulations, the interval of the score must reach 50 %; in equal time,
+# 75 % of the games must be won.
 @pytest.mark.parametrize(
     ("condition", "wins", "draws", "verdict"),
     [
-        ("simulations", 180, 0, "miss"),  # of 400: 45 %, the interval ends at 49.9 %
-        ("simulations", 182, 0, "pass"),  # at 50.4 %
+        ("simulations", 180, 0, "miss"),  # 45 %: the interval ends at 49.9 %
+        ("simulations", 182, 0, "pass"),  # the interval ends at 50.4 %
         ("simulations", 170, 20, "miss"),
         ("simulations", 300, 0, "pass"),
         ("time", 299, 101, "miss"),

@@ -28,6 +28,7 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -42,9 +43,8 @@ def test_match_prints_a_table_and_writes_files(capsys, tmp_path):
     assert "plies a game on average" in out
 
     read = json.loads(file.read_text())
-    assert [path.name for path in file.parent.iterdir()] == [
-        "match.json"
-    ]  # no temporary file is left
+    # No temporary file is left.
+    assert [path.name for path in file.parent.iterdir()] == ["match.json"]
     assert read["game"] == "tictactoe:board_size=3,line=3"
     assert (read["games"], read["seed"]) == (40, 7)
     assert {"command", "date", "cpu"} <= set(read["about"])
@@ -202,6 +202,7 @@ def test_interrupted_command_prints_one_line(capsys, monkeypatch):
 
 
 def exists(command):
+    """Return whether the module of a command is there, as some commands are optional."""
     return find_spec(COMMANDS[command].target.partition(":")[0]) is not None
 
 
@@ -256,9 +257,9 @@ def test_the_overview_lists_every_command(capsys, monkeypatch, columns):
     for name, command in COMMANDS.items():
         assert f"\n  {name} " in out
         assert command.summary in " ".join(out.split())
-        assert not exists(name) or len(command.summary) <= 72
-    plain = out.partition("examples:")[0]
-    assert max(map(len, plain.splitlines())) <= columns
+        assert not exists(name) or len(command.summary) <= 72  # fits one line of the list
+    before_examples = out.partition("examples:")[0]  # examples are not wrapped
+    assert max(map(len, before_examples.splitlines())) <= columns
 
 
 @pytest.mark.parametrize("name", COMMANDS)

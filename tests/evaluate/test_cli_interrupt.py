@@ -1,4 +1,4 @@
-"""Tests of interrupted commands and programs."""
+"""Tests of commands and programs that are interrupted (SIGINT, Ctrl-C)."""
 
 import os
 import signal
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -25,14 +26,15 @@ def run_interrupted(path, arguments, interrupting_modules):
         file = path / "modules" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"import os, signal, time\n{code}")
-    search = [str(path / "modules"), *sys.path]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))}
+    python_path = [str(path / "modules"), *sys.path]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
     env |= {"NUMBA_CACHE_DIR": str(path / "cache")}
     return subprocess.run(
         [sys.executable, "-P", *arguments], capture_output=True, text=True, cwd=path, env=env
     )
 
 
+# A module in place of Numba, and one that Python imports at its start.
 INTERRUPT_IMPORT = {"numba.py": "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"}
 INTERRUPT_COMPILATION = {
     "sitecustomize.py": """
@@ -108,5 +110,5 @@ if "--multiprocessing-fork" in sys.orig_argv:
         ([""], ["python"], False),
     ],
 )
-def test_interrupt_guard_recognizes_our_programs(argv, original_argv, is_ours):
+def test_interrupt_guard_recognizes_programs_of_the_package(argv, original_argv, is_ours):
     assert is_our_program(argv, original_argv) == is_ours

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 

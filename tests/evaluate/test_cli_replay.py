@@ -13,12 +13,14 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
 
 @pytest.fixture
 def replay_file(tmp_path):
+    """Return the file of a game of tic-tac-toe that the second player wins."""
     file = tmp_path / "game.json"
     Replay("tictactoe:board_size=3,line=3", 0, [4, 0, 2, 6, 1, 7, 3, 8], (-1, 1), ("a", "b")).save(
         file
@@ -89,6 +91,7 @@ def test_render_rejects_a_replay_of_another_game(capsys, replay_file):
     assert "is a game of tictactoe:board_size=3,line=3, not of hex" in err
 
 
+# A game of Hex by Ana with a variation, and one of Othello.
 SGF = "(;GM[11]SZ[4]PB[Ana];B[a2];W[swap](;W[c2])(;W[d2]))(;GM[2]SZ[8];B[d3])"
 
 
@@ -141,6 +144,7 @@ def test_games_are_converted(capsys, tmp_path):
 
 def test_positions_are_printed_with_their_moves(capsys, tmp_path):
     file = tmp_path / "position.txt"
+    # The starting position, 64 cells, with black (X) to move and the values of two moves.
     file.write_text(f"{'-' * 27}OX------XO{'-' * 27} X; D3:+1; C4:-2 % the start\n")
     status, out, err = run(capsys, "replay", str(file))
     assert (status, err) == (0, "")
@@ -156,6 +160,7 @@ def test_positions_are_printed_with_their_moves(capsys, tmp_path):
 def test_positions_are_written_in_ffo_format(capsys, tmp_path):
     games, out = tmp_path / "games.txt", tmp_path / "positions.obf"
     games.write_text("f5d6c3d3c4\nf5d6\n")
+    # 5 + 2 moves, and the two starting positions.
     assert run(capsys, "replay", str(games), "--out", str(out))[:2] == (0, f"9 positions: {out}")
     lines = out.read_text().splitlines()
     assert lines[0] == f"{'-' * 27}OX------XO{'-' * 27} X % game 1 ply 0"

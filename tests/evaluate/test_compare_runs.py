@@ -21,11 +21,12 @@ from ludoteca.evaluate.statistics.bootstrap import (
 pytestmark = pytest.mark.interpreted
 
 RNG = np.random.default_rng(0)
-SCORES = RNG.uniform(0, 1.3, (7, 5))
+SCORES = RNG.uniform(0, 1.3, (7, 5))  # [runs, tasks]; some above 1, where the optimality gap ends
 
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
 
 
@@ -69,6 +70,7 @@ def test_interval_of_one_task_equals_that_of_scipy():
         (scores[:, 0],), np.mean, method="percentile", n_resamples=40_000, vectorized=True, rng=1
     ).confidence_interval
     assert ours.value == pytest.approx(scores.mean())
+    # Both bounds are random; the tolerance is some standard errors of 40,000 resamples.
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.006)
 
 
@@ -81,20 +83,21 @@ def test_stratified_intervals_equal_those_of_scipy(aggregate):
     theirs = stats.bootstrap(
         tuple(SCORES.T), statistic, method="percentile", n_resamples=20_000, rng=1
     ).confidence_interval
+    # The tolerance is some standard errors of 20,000 resamples.
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.012)
 
 
 def test_strata_are_the_tasks():
-    """Tasks of different difficulty do not widen the interval, as runs stay in their task."""
+    """Check that tasks of different difficulty do not widen the interval: each is resampled."""
     scores = np.tile([0.1, 0.9], (5, 1))
     estimate = bootstrap(mean, scores, resamples=200)
     assert (estimate.low, estimate.high) == pytest.approx((0.5, 0.5))
     # With two runs of scores 0 and 1, the mean of a bootstrap sample is 0, 1/2 or 1, with
     # probabilities 1/4, 1/2 and 1/4.
-    two = bootstrap(mean, [[0.0], [1.0]], confidence=0.4, resamples=4000)
-    assert (two.low, two.high) == (0.5, 0.5)
-    two = bootstrap(mean, [[0.0], [1.0]], confidence=0.6, resamples=4000)
-    assert (two.low, two.high) == (0.0, 1.0)
+    interval = bootstrap(mean, [[0.0], [1.0]], confidence=0.4, resamples=4000)
+    assert (interval.low, interval.high) == (0.5, 0.5)
+    interval = bootstrap(mean, [[0.0], [1.0]], confidence=0.6, resamples=4000)
+    assert (interval.low, interval.high) == (0.0, 1.0)
 
 
 def test_intervals_cover_the_true_mean():
@@ -103,6 +106,7 @@ def test_intervals_cover_the_true_mean():
     for k in range(200):
         estimate = bootstrap(mean, rng.normal(0.5, 0.1, (20, 3)), resamples=500, seed=k)
         covered += estimate.low <= 0.5 <= estimate.high
+    # Of 95 % nominally; with 20 runs the bootstrap covers somewhat less.
     assert 0.88 <= covered / 200 <= 0.99
 
 
@@ -113,6 +117,7 @@ def test_invalid_scores_are_rejected(scores):
 
 
 def write_run(folder, seed, wins, opponents=("random", "greedy"), **config):
+    """Write the results of a run: of 10 games per seat, `wins` as first, one fewer as second."""
     seats = [
         {"seat": seat, "games": 10, "wins": wins - k, "draws": 2, "losses": 8 - wins + k}
         for k, seat in enumerate(("first", "second"))

@@ -44,7 +44,7 @@ def test_later_checkpoints_have_higher_ratings(tmp_path):
     elo = {rated.name: rated.elo for rated in rated_agents}
     assert elo["800 games"] > elo["200 games"]
     assert elo["mcts:simulations=300"] > elo["random"] + 100
-    assert abs(sum(elo.values())) < 1e-6
+    assert abs(sum(elo.values())) < 1e-6  # ratings have mean 0
     assert all(rated.low < rated.elo < rated.high for rated in rated_agents)
     with (tmp_path / "elo_curve.csv").open() as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,7 @@
-"""Tests that workers, and tasks of a study, end with their parent process."""
+"""Tests that workers, and tasks of a study, end with their parent process.
+
+Helpers of `ends`: `start` runs Python code in a process, `are_gone` waits for the end of processes.
+"""
 
 import signal
 import sys
@@ -17,7 +20,8 @@ SIGNALS = [
 ]
 
 
-# The second task holds the interpreter lock (GIL) for longer than the test runs.
+# Program with two busy workers: one sleeps, the other holds the interpreter lock (GIL) in a regular
+# expression that takes longer than the test.
 WORKERS = """
 import os, re, time
 from functools import partial
@@ -32,15 +36,15 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_workers_end_with_the_process_that_started_them(tmp_path, number):
+@pytest.mark.parametrize("signal_number", SIGNALS)
+def test_workers_end_with_the_process_that_started_them(tmp_path, signal_number):
     file = tmp_path / "working.py"
     file.write_text(WORKERS)
     code = f"import subprocess, sys, os; os.execv(sys.executable, [sys.executable, {str(file)!r}])"
     with start(code) as parent:
         pids = [int(word) for word in parent.stdout.readline().split()]
         assert pids
-        parent.send_signal(number)
+        parent.send_signal(signal_number)
         assert are_gone(pids)
 
 
@@ -68,7 +72,7 @@ class SlowTask:
 
 
 def run_slow_tasks(folder):
-    """Run two tasks that do not finish."""
+    """Run two tasks of a study that do not finish."""
     run_tasks({name: SlowTask(name) for name in "ab"}, Path(folder), 2, show_progress=False)
 
 
@@ -78,8 +82,8 @@ STUDY = (
 )
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_tasks_of_a_study_end_with_it(tmp_path, number):
+@pytest.mark.parametrize("signal_number", SIGNALS)
+def test_tasks_of_a_study_end_with_it(tmp_path, signal_number):
     folder = tmp_path / "study"
     helpers = Path(__file__).parents[1] / "helpers"
     code = f"import sys; sys.path.insert(0, {str(helpers)!r})\n{STUDY}"
@@ -92,5 +96,5 @@ def test_tasks_of_a_study_end_with_it(tmp_path, number):
         assert all(map(is_running, pids))
         with pytest.raises(ValueError, match=f"study is in use by process {study.pid} "):
             run_slow_tasks(folder)
-        study.send_signal(number)
+        study.send_signal(signal_number)
         assert are_gone(pids)

@@ -1,4 +1,7 @@
-"""Figures of the Hungry Geese study: example positions, and repetitions of a competition."""
+"""Tests of the figures of the Hungry Geese study: examples, and repetitions of a competition.
+
+An example is a part of a recorded game that shows a pattern, such as a goose in a dead end.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -69,29 +72,29 @@ def test_goose_is_enclosed_by_its_own_body_only():
 
 
 @dataclass
-class Shown:
-    """Game of given positions."""
+class PositionsReplay:
+    """Double of `Replay` with given positions."""
 
-    shown: list
+    states: list
     game: str = GAME.spec
     seed: int = 1
     players: tuple = ("flat", "cnn", "a", "b")
 
     @property
     def actions(self):
-        return [[0] * 4] * len(self.shown)
+        return [[0] * 4] * len(self.states)
 
     def positions(self):
-        return iter(self.shown)
+        return iter(self.states)
 
 
 @pytest.mark.parametrize(("steps", "count"), [(5, 0), (6, 1), (20, 1)])
 def test_goose_that_circles_once_is_found(steps, count):
     ring = [(2, 2), (2, 3), (2, 4), (3, 4), (3, 3), (3, 2)]
-    turned = [ring[k % 6 :] + ring[: k % 6] for k in range(steps)]
-    shown = [position([[], body, [], []], [(5, 5)]) for body in turned]
-    found = list(scenes(Shown(shown)))
-    assert [(one.pattern, one.seat, len(one.replay.actions)) for one in found] == [
+    bodies = [ring[k % 6 :] + ring[: k % 6] for k in range(steps)]
+    states = [position([[], body, [], []], [(5, 5)]) for body in bodies]
+    found = list(scenes(PositionsReplay(states)))
+    assert [(example.pattern, example.seat, len(example.replay.actions)) for example in found] == [
         ("own tail", 1, 5)
     ] * count
 
@@ -100,12 +103,12 @@ def test_examples_are_saved_and_replayed(tmp_path):
     agents = ("greedy",) * 4
     content = find_examples(agents, tmp_path / "out.json", games=3, seed=1)
     assert read_json(tmp_path / "out.json")["examples"] == content["examples"]
-    assert "contested food" in [one["pattern"] for one in content["examples"]]
+    assert "contested food" in [example["pattern"] for example in content["examples"]]
     match = play_match(GAME, agents, 3, seed=1, num_replays=3)
-    for one in map(Example.from_json, content["examples"]):
-        (replay,) = [r for r in match.replays if r.seed == one.replay.seed]
-        played, shown = list(replay.positions()), one.positions()
-        assert replay.players == one.replay.players
+    for example in map(Example.from_json, content["examples"]):
+        (replay,) = [r for r in match.replays if r.seed == example.replay.seed]
+        played, shown = list(replay.positions()), example.positions()
+        assert replay.players == example.replay.players
         assert all(a == b for a, b in zip(shown, played, strict=False))
     pytest.importorskip("matplotlib")
     figures = draw({"examples": content}, tmp_path, {})
@@ -115,13 +118,13 @@ def test_examples_are_saved_and_replayed(tmp_path):
 
 
 def test_deaths_are_of_the_agents_of_the_figures():
-    replay = Shown([None] * 12)
-    kwargs = {"scores": np.zeros((1, 4)), "lengths": np.zeros((1, 4))}
+    replay = PositionsReplay([None] * 12)
+    unused = {"scores": np.zeros((1, 4)), "lengths": np.zeros((1, 4))}
     lives = Lives(
         causes=np.array([[OTHERS_BODY, OTHERS_BODY, OTHERS_BODY, ALIVE]]),
         forced=np.array([[True, True, True, False]]),
         steps=np.array([[10, 9, 9, 11]]),
-        **kwargs,
+        **unused,
     )
     (found,) = deaths(replay, lives, 0)
     assert (found.pattern, found.seat, len(found.replay.actions)) == ("dead end", 0, 9)
@@ -139,7 +142,7 @@ def test_winners_are_those_of_the_records():
 
 
 def test_repetitions_have_the_frequencies_of_the_outcomes():
-    """Agent 0 wins a fifth of the games, agent 1 three fifths; in the others both die."""
+    """By hand: agent 0 wins a fifth of the games, agent 1 three fifths; in the others both die."""
     outcomes = read_outcomes({"1* 2": 1, "2 1*": 3, "1.5 1.5": 1})
     drawn = repeat_competition(outcomes, 10, repetitions=4_000)
     assert np.all(drawn.wins.sum(1) <= 10)

@@ -1,4 +1,7 @@
-"""Tests of the player of General Game Playing, with a manager that plays whole matches."""
+"""Tests of the player of General Game Playing (GGP), an HTTP server, with a match manager.
+
+The manager sends the rules of a game (a sheet in GDL) and asks for moves: START, PLAY, STOP.
+"""
 
 import http.client
 import threading
@@ -27,7 +30,7 @@ TICTACTOE = find_sheet("tictactoe")
 
 @pytest.fixture
 def serve():
-    """Return a function that starts a player and returns its address."""
+    """Yield a function that starts a player with an agent and returns its address."""
     servers = []
 
     def start(spec, **options):
@@ -74,29 +77,29 @@ def test_better_agents_win(serve):
     assert play_whole_match(TICTACTOE, urls, clocks="30 20")[0] == (100, 0)
 
 
-def test_who_is_not_to_move_waits_and_legal_moves_are_answered_while_the_agent_is_busy(
-    serve, monkeypatch
-):
+def test_legal_moves_are_answered_while_the_agent_is_busy(serve, monkeypatch):
     resume = threading.Event()
 
     class Busy(RandomAgent):
+        """Agent that does not move before the end of the test."""
+
         def act(self, states, seats, rngs, env_indices):
             resume.wait(30)
             return super().act(states, seats, rngs, env_indices)
 
     monkeypatch.setattr(ggp_match, "make_agent", lambda spec, game: Busy(game))
-    monkeypatch.setattr(ggp_match, "answer_seconds", lambda clock: 0.05)
+    monkeypatch.setattr(ggp_match, "answer_seconds", lambda clock: 0.05)  # until an answer is due
     url = serve("random")
     assert ask(url, start_message(TICTACTOE, "m", "x")) == "READY"
-    machine_moves = [f"(mark {column} {row})" for column in "abc" for row in "123"]
+    all_moves = [f"(mark {column} {row})" for column in "abc" for row in "123"]
     first = ask(url, "(PLAY m NIL)")
     while first.startswith("400 error: the rules are still being compiled"):
         first = ask(url, "(PLAY m NIL)")
-    assert first in machine_moves
+    assert first in all_moves
     assert ask(url, f"(PLAY m ({first} noop))") == "noop"
-    reply = next(move for move in machine_moves if move != first)
+    reply = next(move for move in all_moves if move != first)
     second = ask(url, f"(PLAY m (noop {reply}))")
-    assert second in set(machine_moves) - {first, reply}
+    assert second in set(all_moves) - {first, reply}
     resume.set()
 
 
@@ -104,6 +107,8 @@ def test_the_best_move_so_far_is_answered_at_the_deadline(serve, monkeypatch):
     resume = threading.Event()
 
     class Endless(RandomAgent):
+        """Agent that reports action 4, the center, until it is stopped, and then hangs."""
+
         monitor = None
 
         def act(self, states, seats, rngs, env_indices):
@@ -115,8 +120,8 @@ def test_the_best_move_so_far_is_answered_at_the_deadline(serve, monkeypatch):
                 resume.wait(30)
             return super().act(states, seats, rngs, env_indices)
 
-    shown = []
-    monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: shown.append(text))
+    printed = []
+    monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: printed.append(text))
     monkeypatch.setattr(ggp_agent, "REPORT_SECONDS", 0)
     monkeypatch.setattr(ggp_match, "make_agent", lambda spec, game: Endless(game))
     url = serve("random")
@@ -124,14 +129,16 @@ def test_the_best_move_so_far_is_answered_at_the_deadline(serve, monkeypatch):
     monkeypatch.setattr(ggp_match, "answer_seconds", lambda clock: 0.1)
     assert ask(url, "(PLAY m NIL)") == "(mark b 2)"
     resume.set()
-    assert len(shown) == 1
+    assert len(printed) == 1
 
 
 @pytest.mark.parametrize("last", ["(ABORT m)", "(STOP m NIL)", "(PLAY m NIL)"])
-def test_messages_during_a_search(serve, monkeypatch, last):
+def test_messages_during_a_search_are_answered(serve, monkeypatch, last):
     searching = threading.Event()
 
     class Patient(RandomAgent):
+        """Agent that searches until it is stopped."""
+
         monitor = None
 
         def act(self, states, seats, rngs, env_indices):
@@ -203,7 +210,7 @@ def test_a_player_plays_one_match(serve):
 def test_a_match_whose_manager_has_gone_is_replaced(serve, monkeypatch):
     url, message = serve("random"), start_message(TICTACTOE, "one", "o")
     assert ask(url, message) == "READY"
-    monkeypatch.setattr(ggp_match, "IDLE_SECONDS", -1e6)
+    monkeypatch.setattr(ggp_match, "IDLE_SECONDS", -1e6)  # every manager has been idle for too long
     assert ask(url, "(INFO)") == "((name Ludoteca) (status available))"
     assert ask(url, message.replace("one", "two")) == "READY"
 
@@ -229,12 +236,12 @@ def test_a_match_whose_manager_has_gone_is_replaced(serve, monkeypatch):
         ("(START m x ((role x)) 1 999999999999)", "the play clock must be an integer"),
     ],
 )
-def test_nonsense_is_refused(message, problem):
+def test_malformed_messages_are_refused(message, problem):
     with pytest.raises(MessageError, match=problem):
         parse_message(message)
 
 
-def test_messages_are_read():
+def test_messages_are_parsed():
     assert split_list("( a (b (c) ) ; comment )\n d)") == ["a", "(b (c) )", "d"]
     assert parse_message("( START kiosk.x WHITE ( (ROLE white) ) 30 5)") == Start(
         "kiosk.x", "WHITE", " (ROLE white) ", 30, 5
@@ -281,11 +288,13 @@ def test_illegal_joint_moves_change_nothing(serve, message, problem):
 
 
 def test_agents_that_cannot_play_the_rules_are_replaced_by_random_moves(serve, monkeypatch):
-    shown = []
-    monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: shown.append(text))
+    printed = []
+    monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: printed.append(text))
     urls = [serve("alphabeta"), serve("random")]
     play_whole_match(find_sheet("tron"), urls)
-    assert any("alphabeta cannot play: ValueError: alpha-beta search needs" in t for t in shown)
+    assert any(
+        "alphabeta cannot play: ValueError: alpha-beta search needs" in line for line in printed
+    )
 
 
 def test_requests_are_bounded_and_pages_are_refused(serve):

@@ -1,4 +1,4 @@
-"""Tests of the time control of the servers in GTP: clocks, and the time that agents take."""
+"""Tests of the time control of the GTP servers: clocks, and the time that agents are given."""
 
 import sys
 
@@ -11,7 +11,8 @@ from ludoteca.evaluate.protocols.gtp_othello import OthelloServer
 
 pytestmark = pytest.mark.interpreted
 
-# Agent that notes the time of each move, and takes it from a clock of the test.
+# Module of an agent that records the seconds it is given for each move in `times`, and lets the
+# simulated time `now` pass by them.
 TIMED = """
 import time
 from ludoteca.agents.baselines import RandomAgent
@@ -30,7 +31,7 @@ now, times = [0.0], []
 
 @pytest.fixture
 def timed(tmp_path, monkeypatch):
-    """Return a function that makes a server with a clock of the test, and its moves' times."""
+    """Return a function that makes a server on simulated time, and lists its moves' seconds."""
     (tmp_path / "timed.py").write_text(TIMED)
 
     def make(kind, game):
@@ -43,9 +44,11 @@ def timed(tmp_path, monkeypatch):
 
 
 def ask(server, *lines):
+    """Return the answers to commands, without the empty lines that end them."""
     return ["".join(server.respond(f"{line}\n")).removesuffix("\n\n") for line in lines]
 
 
+# Main time and byo-yomi time in seconds, and the number of moves in the byo-yomi time.
 @pytest.mark.parametrize("settings", [(0, 30, 0), (60, 30, 0), (0, 0, 0), (0, 0, 5)])
 def test_settings_without_limit(settings):
     assert not GTPClock(*settings).is_limited
@@ -55,9 +58,9 @@ def test_main_time_lasts_for_all_moves():
     clock = GTPClock(900, 0, 0)
     assert clock.is_limited
     spent = 0.0
-    for left in range(30, 0, -1):
-        seconds = clock.move_seconds("white", left)
-        assert 0 < seconds <= 900 / 18 + 1e-9
+    for max_moves_left in range(30, 0, -1):
+        seconds = clock.move_seconds("white", max_moves_left)
+        assert 0 < seconds <= 900 / 18 + 1e-9  # 18 moves are expected, 0.6 of 30
         clock.spend("white", seconds)
         spent += seconds
     assert spent == pytest.approx(900)
@@ -86,7 +89,7 @@ def test_agents_take_the_time_of_the_clock(timed):
     times.clear()
     assert ask(server, "time_settings 130 0 0") == ["= "]
     ask(server, "genmove b", "genmove w", "genmove b")
-    # The color to move has at most 13, 12 and 12 moves left.
+    # The color to move has at most 13, 12 and 12 moves left, of which 0.6 are expected.
     first = 130 / (0.6 * 13)
     assert times == pytest.approx([first, 130 / (0.6 * 12), (130 - first) / (0.6 * 12)])
     ask(server, "time_left w 7.2 0", "genmove w", "reg_genmove b", "genmove b")

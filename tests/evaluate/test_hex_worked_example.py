@@ -1,4 +1,8 @@
-"""Tests of the readings of figure 3.2 of the Hex paper, and of their circuits."""
+"""Tests of figure 3.2 of the Hex paper (Tanaka 2018): interpretations of its circuits, and values.
+
+A position is a circuit between the edges of a color; `LINKS` are ways to set the conductance of the
+links between cells.
+"""
 
 import numpy as np
 import pytest
@@ -14,10 +18,12 @@ from ludoteca.evaluate.studies.hex.worked_example import (
 
 pytestmark = pytest.mark.interpreted
 
+# Key of `SCORES`: value of a cell by the conductances w' of white and b' of black after the move.
 NEUROHEX = "1 - b'/w', or w'/b' - 1"
 
 
 def stones(n, *cells):
+    """Return a board, bool `[n, n]`, with stones on some cells `(row, column)`."""
     board = np.zeros((n, n), bool)
     for cell in cells:
         board[cell] = True
@@ -37,6 +43,7 @@ def test_empty_board_matches_hand_computation(links, expected):
 
 @pytest.mark.parametrize(("links", "expected"), [("sum", 4), ("unit", 4), ("pairwise", 3)])
 def test_stone_in_a_column_is_a_node_or_joins_its_neighbors(links, expected):
+    # The resistance of the column: four links, or three if the stone is not a node.
     own = stones(3, (1, 1))
     enemy = stones(3, *((row, column) for row in range(3) for column in (0, 2)))
     circuit = solve(own, enemy, links)
@@ -58,18 +65,19 @@ def test_connected_and_separated_edges_have_infinite_and_no_conductance(links):
     assert solve(stones(3), row, links).conductance == 0
 
 
-def test_reading_of_neurohex_gives_all_values_of_the_figure():
+def test_circuits_of_neurohex_give_all_values_of_the_figure():
     white = stones(5, (0, 0), (1, 0), (2, 3), (3, 0), (3, 1), (3, 2))
     assert not (white & ~OCCUPIED).any()
     conductances = estimated(white, OCCUPIED & ~white, "pairwise", counted=True)
-    found = cell_values(NEUROHEX, conductances)
-    np.testing.assert_array_equal(np.trunc(found * 100) / 100, VALUES[~OCCUPIED])
+    values = cell_values(NEUROHEX, conductances)
+    np.testing.assert_array_equal(np.trunc(values * 100) / 100, VALUES[~OCCUPIED])
 
 
 @pytest.mark.slow
-def test_only_one_reading_gives_the_figure(tmp_path, capsys):
-    found = compare(tmp_path)
-    assert [one.truncated for one in found].count(25) == 1
-    assert (found[0].links, found[0].score) == ("pairwise", NEUROHEX)
+def test_only_one_interpretation_gives_the_figure(tmp_path, capsys):
+    readings = compare(tmp_path)
+    # Of 25 empty cells, `truncated` have the value of the figure, cut to two decimals.
+    assert [reading.truncated for reading in readings].count(25) == 1
+    assert (readings[0].links, readings[0].score) == ("pairwise", NEUROHEX)
     assert "| pairwise |" in capsys.readouterr().out
     assert "25 of the 25" in " ".join((tmp_path / "figure_3_2.md").read_text().split())

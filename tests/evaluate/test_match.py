@@ -40,13 +40,13 @@ def test_every_game_is_played_and_its_replays_are_valid(game):
     assert max(plies) <= game.max_plies
     for replay in result.replays:
         assert Replay.from_json(replay.to_json()) == replay
-    for p, record in enumerate(result.by_seat):
+    for seat, record in enumerate(result.by_seat):
         returns = [replay.returns for replay in result.replays]
         assert record.mean_return == pytest.approx(
-            np.mean([values[p] for values in returns]), abs=1e-6
+            np.mean([values[seat] for values in returns]), abs=1e-6
         )
         assert record.wins == sum(
-            values.count(max(values)) == 1 and values[p] == max(values) for values in returns
+            values.count(max(values)) == 1 and values[seat] == max(values) for values in returns
         )
 
 
@@ -78,7 +78,7 @@ def test_two_agents_take_turns_in_moving_first():
         ),
     ],
 )
-def test_games_do_not_depend_on_the_batch_size(game):
+def test_games_do_not_depend_on_batch_size_or_threads(game):
     expected = without_time(play_match(game, AGENTS, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
         assert (
@@ -99,7 +99,7 @@ def test_matches_of_different_seeds_have_different_games():
         result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, num_replays=50)
         counts.update(tuple(replay.actions) for replay in result.replays)
         counts.update(replay.seed for replay in result.replays)
-    assert len(counts) == 2 * 4 * 50
+    assert len(counts) == 2 * 4 * 50  # all actions and all seeds are different
 
 
 class Scripted(Agent):
@@ -119,7 +119,7 @@ class Scripted(Agent):
         for i, s in enumerate(states.view(np.recarray)):
             self.game.legal_actions(s, legal)
             actions[i] = legal[0]
-            self.game.step(s, legal[0])  # acts on the agent's copy only
+            self.game.step(s, legal[0])  # changes the agent's copy only
         return self.transform(actions)
 
 
@@ -132,7 +132,7 @@ def test_random_plies_are_the_same_for_each_agent_in_every_seat():
     pairs = [(games[k], games[k + 1]) for k in range(0, 20, 2)]
     assert all(first[:5] == second[:5] for first, second in pairs)
     assert any(first[5:] != second[5:] for first, second in pairs)
-    assert len({tuple(first[:5]) for first, _ in pairs}) == 10
+    assert len({tuple(first[:5]) for first, _ in pairs}) == 10  # no two pairs are equal
     assert moves(random_plies=5, seed=3, batch_size=3) == games
     assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
@@ -296,7 +296,7 @@ def test_progress_is_not_shown_on_standard_output(capsys):
 
 @pytest.mark.slow
 def test_intervals_count_repeated_games_once():
-    # There is one game per seating, as both agents are deterministic.
+    # There is one game for each order of the agents, which are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)
     assert match.num_distinct_games == 2
     assert "only 2 of the 10 games are different" in match_summary(make_game(match.game), match)
@@ -309,11 +309,11 @@ def test_intervals_count_repeated_games_once():
         "hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1, random_plies=2
     )
     assert 2 < with_random_plies.num_distinct_games <= 10
-    chance = play_match("hex:board_size=5", ["random", "heuristic"], 40, seed=1)
-    assert chance.num_distinct_games > 30
-    assert "are different" not in match_summary(make_game(chance.game), chance)
-    (all_seats,) = seat_results(chance, ("any",))
-    assert (all_seats["games"], all_seats["distinct"]) == (40, chance.num_distinct_games)
+    random_match = play_match("hex:board_size=5", ["random", "heuristic"], 40, seed=1)
+    assert random_match.num_distinct_games > 30
+    assert "are different" not in match_summary(make_game(random_match.game), random_match)
+    (all_seats,) = seat_results(random_match, ("any",))
+    assert (all_seats["games"], all_seats["distinct"]) == (40, random_match.num_distinct_games)
     assert (all_seats["low"], all_seats["high"]) == wilson(all_seats["wins"], 40)
 
 
@@ -321,10 +321,8 @@ def test_digests_identify_games():
     match = play_match("tictactoe", AGENTS, 200, seed=2, num_replays=200)
     digests = {}
     for replay, digest in zip(match.replays, match.game_digests.tolist(), strict=True):
-        digests.setdefault(
-            (replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))), set()
-        )
-        digests[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(digest)
+        moves = tuple(map(tuple, np.atleast_2d(replay.actions)))
+        digests.setdefault((replay.players, moves), set()).add(digest)
     assert all(len(values) == 1 for values in digests.values())
     assert match.num_distinct_games == len(digests)
     halves = [play_match("tictactoe", AGENTS, 50, seed=2, first_game=first) for first in (0, 50)]

@@ -58,6 +58,7 @@ def now(monkeypatch):
 
 
 def play(now, seconds, control, games=1, spec="connect4", reset_seconds=0.0, **options):
+    """Return a match of a slow agent, which takes `seconds[k]` for move k, and a fast one."""
     game = make_game(spec)
     slow = SlowAgent(game, now, seconds, reset_seconds)
     return play_match(
@@ -91,6 +92,7 @@ def test_clocks_out_of_range_are_rejected(field, value):
         TimeControl(**{"move_seconds": 1, field: value})
 
 
+# `TimeControl(move, start, bank)` in seconds; the slow agent exceeds it at the last of its `moves`.
 @pytest.mark.parametrize(
     ("control", "seconds", "reset_seconds", "moves"),
     [
@@ -119,8 +121,10 @@ def test_player_out_of_time_forfeits(now, control, seconds, reset_seconds, moves
 
 def test_random_moves_replace_those_out_of_time(now):
     control = TimeControl(1, out_of_time="random")
+    # Every second move of the slow agent is late.
     result = play(now, [0.5, 2.0], control, games=4)
     assert result.forfeits == ()
+    # The slow agent has seats 0, 1, 0 and 1.
     assert result.times[0].out_of_time == sum(n // 2 for n in result.move_times["moves"][
         np.arange(4), [0, 1, 0, 1]])  # fmt: skip
     assert (result.returns != 0).any()
@@ -133,6 +137,7 @@ def test_random_moves_replace_those_out_of_time(now):
 
 def test_only_the_late_seat_of_a_simultaneous_game_forfeits(now):
     game, control = make_game("hungry_geese:rows=5,columns=6"), TimeControl(1)
+    # The first agent has seats 0 and 2: at the first ply it is late in seat 2.
     agents = [SlowAgent(game, now, [0.5, 1.5] + [0.5] * 500), SlowAgent(game, now, [0.1])]
     result = play_match(game, agents, 1, seed=1, time_control=control)
     assert [(f.agent, f.seat, f.ply, f.kind) for f in result.forfeits] == [(0, 2, 0, "timeout")]
@@ -160,7 +165,7 @@ KAGGLE = TimeControl.parse("1", bank_seconds=60)  # the clock of Kaggle's Hungry
     "spec", ["random_safe", "greedy", "deterministic", "flat:simulations=2,playout_depth=2"]
 )
 def test_bank_of_kaggle_lasts_as_long_for_every_agent(now, spec):
-    """Of 26 s, 25 are above the limit: the bank of 60 s suffices for two such moves."""
+    """By hand: of 26 s, 25 are above the limit, so the bank of 60 s suffices for two moves."""
     game = make_game("hungry_geese")
     agents = [DelayedAgent(spec, game, now, 26.0), *[RandomAgent(game) for _ in range(3)]]
     result = play_match(game, agents, 4, seed=1, time_control=KAGGLE)
@@ -172,7 +177,7 @@ def test_bank_of_kaggle_lasts_as_long_for_every_agent(now, spec):
 
 
 def test_seats_of_one_agent_have_banks_of_their_own(now):
-    """Two seats of the same agent are each 0.5 s late for 4 moves: together 4 s, alone 2 s."""
+    """By hand: a bank of 2 s suffices for 4 moves that are 0.5 s late, in each of two seats."""
     game = make_game("hungry_geese")
     slow = DelayedAgent("random_safe", game, now, 1.5)
     control = TimeControl(1, bank_seconds=2)
@@ -181,8 +186,8 @@ def test_seats_of_one_agent_have_banks_of_their_own(now):
 
 
 @pytest.mark.parametrize("name", sorted(GAMES.keys() - {"GDL-v0"}))
-def test_bank_in_every_game(now, name):
-    """Of moves of 1.5 s, a bank of 1.2 s allows two."""
+def test_bank_allows_two_late_moves_in_every_game(now, name):
+    """By hand: moves of 1.5 s are 0.5 s late, so a bank of 1.2 s suffices for two."""
     game = make_game(name)
     agents = [
         DelayedAgent("random", game, now, 1.5),
@@ -279,7 +284,7 @@ def test_tournaments_log_the_times(tmp_path):
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_results_with_another_clock_are_not_continued(tmp_path, swapped):
+def test_results_with_another_clock_are_not_resumed(tmp_path, swapped):
     plans = [CLOCKED, replace(CLOCKED, time_control=None)]
     first, second = reversed(plans) if swapped else plans
     with GameLog(first, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 
 from ludoteca.evaluate.match_record import agent_record, seat_record
 
+# Arrays of returns and of agents are `[games, seats]`.
 ALL_GAMES = np.ones(4, np.bool_)
 
 
@@ -36,7 +37,7 @@ def test_agent_with_several_seats_wins_at_most_once_per_game():
         ]
     )
     seating = np.array([[0, 1, 0, 1]] * 4)
-    first, second = (agent_record(returns, seating, a) for a in (0, 1))
+    first, second = (agent_record(returns, seating, agent) for agent in (0, 1))
     assert (first.wins, first.draws, first.losses) == (2, 2, 0)
     assert (second.wins, second.draws, second.losses) == (0, 2, 2)
     assert first.points == 1 + 0.5 + 1 + 0.5

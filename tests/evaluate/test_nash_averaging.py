@@ -19,6 +19,7 @@ def copies(advantages, numbers):
 
 
 def random_advantages(seed, agents):
+    """Return random advantages of agents over each other, antisymmetric, `[agents, agents]`."""
     upper = np.triu(np.random.default_rng(seed).uniform(-1, 1, (agents, agents)), 1)
     return upper - upper.T
 
@@ -50,7 +51,7 @@ def test_agent_that_loses_to_all_has_no_probability_and_a_negative_rating():
     advantages[:3, 3], advantages[3, :3] = (0.2, 0.4, 0.9), (-0.2, -0.4, -0.9)
     average = nash_average(advantages)
     assert average.probabilities == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-6)
-    assert average.ratings[3] == pytest.approx(-0.5, abs=1e-6)
+    assert average.ratings[3] == pytest.approx(-0.5, abs=1e-6)  # minus the mean of 0.2, 0.4, 0.9
 
 
 def test_best_agent_has_all_probability():
@@ -65,17 +66,17 @@ def test_equal_agents_share_the_probability():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_equilibrium_has_the_most_entropy(seed):
-    """SLSQP, another optimizer, finds no equilibrium with more entropy."""
+    """Check that SLSQP, another optimizer, finds no equilibrium with more entropy."""
     advantages = np.round(random_advantages(seed, 5) * 2) / 2  # ties make several equilibria
     average = nash_average(advantages)
     p = average.probabilities
     assert average.ratings.max() < 1e-5
 
-    def loss(q):
+    def negative_entropy(q):
         return float((q * np.log(np.maximum(q, 1e-12))).sum())
 
     best = optimize.minimize(
-        loss,
+        negative_entropy,
         p * 0.9 + 0.1 / 5,
         bounds=[(0, 1)] * 5,
         constraints=[
@@ -83,7 +84,7 @@ def test_equilibrium_has_the_most_entropy(seed):
             {"type": "ineq", "fun": lambda q: -advantages @ q},
         ],
     )
-    assert loss(p) <= best.fun + 1e-4
+    assert negative_entropy(p) <= best.fun + 1e-4
 
 
 def test_alpha_rank_equals_that_of_open_spiel():

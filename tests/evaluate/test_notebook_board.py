@@ -1,4 +1,4 @@
-"""Tests of the boards of notebooks: messages, the widget, and the page in a browser."""
+"""Tests of boards in notebooks: messages, the widget, and its page in a browser."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,8 @@ pytestmark = pytest.mark.interpreted
 
 SCRIPT = Path(sys.modules[NotebookGame.__module__].__file__).with_name("widget.js")
 SMALL = "connect4:rows=4,columns=4,connect=3"
-# Page with the board, and the half of the widget that anywidget has in the browser.
+# Page with the board and a model in place of that of anywidget; `window.script`, `values` and
+# `send` call Python.
 PAGE = """
 <meta charset="utf-8"><div id="board"></div>
 <script type="module">
@@ -47,7 +48,7 @@ def do(game, kind, **more):
 
 def test_clicks_play_and_the_agent_answers():
     game = NotebookGame(SMALL, ("human", "greedy"))
-    assert game.position()["targets"] == [12, 13, 14, 15]
+    assert game.position()["targets"] == [12, 13, 14, 15]  # the bottom row, where discs land
     assert do(game, "click", cell=1)["ply"] == 2
     assert game.session.actions[0] == 1
     assert do(game, "undo")["ply"] == 0
@@ -59,7 +60,7 @@ def test_clicks_play_and_the_agent_answers():
     assert len(game.session.actions) == 2
 
 
-def test_agents_that_move_first_do():
+def test_an_agent_in_the_first_seat_moves_first():
     game = NotebookGame(SMALL, ("random", "human"))
     shown = []
     game.let_agents_move(lambda: shown.append(game.position()))
@@ -93,7 +94,7 @@ def test_passes_and_swaps_are_buttons():
         ({"type": "play", "action": "1"}, "action must be"),
     ],
 )
-def test_messages_that_fail_are_notes(message, note):
+def test_invalid_messages_are_shown_as_notes(message, note):
     game = NotebookGame(SMALL, ("human", "random"))
     game.receive(message)
     position = game.position()
@@ -110,7 +111,7 @@ def test_finished_games_take_no_clicks():
     assert do(game, "click", cell=2)["note"] == "the game is over"
 
 
-def test_failed_agents_are_notes(tmp_path):
+def test_failed_agents_are_shown_as_notes(tmp_path):
     file = tmp_path / "broken.py"
     file.write_text(
         "from ludoteca.agents.baselines import RandomAgent\n"
@@ -134,7 +135,7 @@ def test_arguments_are_checked():
         play_board(SMALL, ("human",))
 
 
-def test_board_is_a_picture_without_the_extra(monkeypatch):
+def test_board_is_a_picture_without_anywidget(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "ludoteca.evaluate.notebook.widget", raising=False)
     board = play_board(SMALL, ("random", "human"))
@@ -152,7 +153,8 @@ def test_widget_follows_the_game():
     seen = []
     widget.observe(lambda change: seen.append(change["new"]["ply"]), "position")
     widget._handle_custom_msg({"type": "click", "cell": 2}, [])
-    assert seen == [1, 1, 2]  # the person's move, the agent that thinks, its move
+    # Plies after the person's move, while the agent thinks, and after the agent's move.
+    assert seen == [1, 1, 2]
     assert widget.board["title"] == "Connect Four"
     assert widget.game.session.actions[0] == 2
     assert "render" in widget._esm

@@ -29,7 +29,6 @@ from ludoteca.evaluate.tournament.results import Results
 from ludoteca.html_table import html_table
 
 pytestmark = pytest.mark.interpreted
-VOID = {"br", "hr", "img"}
 every_game = pytest.mark.parametrize("name", list(GAMES))
 
 
@@ -65,6 +64,7 @@ class Table(HTMLParser):
 
 
 def svg_root(text: str) -> ElementTree.Element:
+    """Return the root of an SVG picture, which must not load anything."""
     root = ElementTree.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "href" not in text
@@ -72,11 +72,12 @@ def svg_root(text: str) -> ElementTree.Element:
 
 
 def random_replay(game: Game, players: tuple[str, ...] = ()) -> Replay:
+    """Return a game of random legal moves."""
     game_batch = GameBatch(game, 1, record=True)
     game_batch.reset([7])
     rng = np.random.default_rng(7)
     while not game_batch.episode_states["over"][0]:
-        noise = rng.random(game_batch.masks.shape) + 0.01
+        noise = rng.random(game_batch.masks.shape) + 0.01  # above that of masked actions, 0
         game_batch.step((noise * game_batch.masks).argmax(2).astype(np.int64))
     return Replay.from_batch(game_batch, 0, players)
 
@@ -161,7 +162,8 @@ def test_batched_searches_are_tables() -> None:
         np.full(30, 2),
     )
     table = Table(result._repr_html_())
-    assert len(table.rows) == 21
+    assert len(table.rows) == 21  # a heading and 20 of 30 searches
+    # Search 1 has the visits 3, 4 and 5.
     assert table.rows[2] == ["1", "2", "-0.500", "+0.250", "5", "12", "41.7%"]
     assert "10 more searches" in table.text
     visits = np.array([[[1, 3], [0, 0]]], np.int32)
@@ -194,6 +196,7 @@ def test_a_tournament_is_the_table_of_its_text() -> None:
         seed=5,
     )
     outcomes = np.array([1, 1, 0, 1], np.int8).reshape(1, 1, 1, 4)
+    # 3 wins and a draw of agent 0.
     results = Results(tournament, outcomes, np.ones((1, 1)), np.ones(1))
     table = Table(results._repr_html_())
     assert [row[0] for row in table.rows] == ["agent", "<a>", "b"]

@@ -1,4 +1,7 @@
-"""Tests of P-games: values against exhaustive minimax, and failure rates."""
+"""Tests of P-games: values against exhaustive minimax, and failure rates of searches.
+
+A P-game is a tree of random moves; the sign of their sum decides (Kocsis and Szepesvari, 2006).
+"""
 
 import inspect
 import itertools
@@ -53,7 +56,10 @@ def test_root_values_match_exhaustive_minimax(branching: int, depth: int) -> Non
 
 @pytest.mark.interpreted
 def test_moves_have_the_values_of_the_paper() -> None:
-    """MAX's are uniform in [0, 127], MIN's in [-127, 0], and independent."""
+    """Check that moves of MAX are uniform in [0, 127], those of MIN in [-127, 0], and independent.
+
+    Tolerances are four standard errors of 30 * 64 = 1920 moves.
+    """
     states = new_trees(64, 2, np.arange(30, dtype=np.uint64))
     with np.errstate(over="ignore"):
         first = np.array([[move_total(s, (a,)) for a in range(64)] for s in states])
@@ -67,6 +73,7 @@ def test_moves_have_the_values_of_the_paper() -> None:
 
 
 def move_total(s: np.void, path: tuple[int, ...]) -> int:
+    """Return the sum of the moves of a path that need not reach a leaf."""
     position = np.array([s]).view(np.recarray)[0]
     for action in path:
         GAME.step(position, action)
@@ -129,6 +136,7 @@ def test_policies_are_compared_tree_by_tree() -> None:
 
 
 def options_of(**options: object) -> dict[str, object]:
+    """Return the options of a command; `tyro` reads them by the signature of `measure`."""
     return options
 
 

@@ -1,4 +1,9 @@
-"""Tests of the controller of interactive games: clicks, keys and time."""
+"""Tests of the controller of interactive games: clicks, keys and time.
+
+Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do`
+plays an action by clicks and keys, `pixel` finds a point of a cell, `settle` waits until a person
+is to move.
+"""
 
 import threading
 import time
@@ -24,7 +29,7 @@ SEQUENTIAL = [n for n in GAMES if n != "GDL-v0" and not make_game(n).simultaneou
 
 
 class Slow(First):
-    """Waits for permission to move; records its positions."""
+    """Agent that waits for `may_move`; `asked` has the number of pieces in its positions."""
 
     def __init__(self, game):
         super().__init__(game)
@@ -38,6 +43,7 @@ class Slow(First):
 
 
 def wait_for(condition):
+    """Wait until a condition holds; fail after `TIMEOUT` seconds."""
     end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end
@@ -45,11 +51,13 @@ def wait_for(condition):
 
 
 def texts(screen):
+    """Return all texts that a screen shows."""
     return [shape.text for shape in screen.draw().shapes if isinstance(shape, Text)]
 
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
+    """Run the test in an empty folder, where games are saved, with short error messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -57,21 +65,21 @@ def in_an_empty_folder(tmp_path, monkeypatch):
 def test_pieces_are_moved_by_two_clicks():
     game = make_game("breakthrough")
     picker = ActionPicker(game, game.new(), game.legal(game.new()))
-    names = game.layout.moves
+    moves = game.layout.moves  # (start cell, end cell) of each action
     action = game.action_names.index("b2-c3")
-    start, end = (divmod(cell, 6) for cell in names[action])
-    front = picker.targets()
-    assert len(front) == 6  # the front row
+    start, end = (divmod(cell, 6) for cell in moves[action])
+    movable = picker.targets()
+    assert len(movable) == 6  # the pieces of the front row
     assert picker.click(*end) is None
-    assert picker.selected is None  # nothing of one's own stands there
+    assert picker.selected is None  # the cell has no own piece
     assert picker.click(*start) is None
-    assert picker.selected == names[action][0]
+    assert picker.selected == moves[action][0]
     assert len(picker.targets()) == 3
     assert picker.click(*start) is None
-    assert picker.selected is None  # put down again
-    picker.click(*divmod(next(cell for cell in front if cell != names[action][0]), 6))
+    assert picker.selected is None  # a second click puts the piece down
+    picker.click(*divmod(next(cell for cell in movable if cell != moves[action][0]), 6))
     picker.click(*start)  # another piece instead
-    assert picker.selected == names[action][0]
+    assert picker.selected == moves[action][0]
     assert picker.click(0, 0) is None
     assert picker.selected is None
     picker.click(*start)
@@ -79,9 +87,10 @@ def test_pieces_are_moved_by_two_clicks():
 
 
 def test_ambiguous_moves_offer_a_choice():
-    plain = make_game("tictactoe")
+    tictactoe = make_game("tictactoe")
     moves = ((0, 4), (0, 4), (0, 5), *(((6, 7),) * 6))
-    game = replace(plain, layout=replace(plain.layout, cell_actions=False, moves=moves))
+    # Tic-tac-toe with actions that move pieces between cells: actions 0 and 1 are the same move.
+    game = replace(tictactoe, layout=replace(tictactoe.layout, cell_actions=False, moves=moves))
     controller = GameController(Session(game, (HUMAN, HUMAN)), {})
     screen = Screen(controller)
     screen.click(*pixel(screen, 0))
@@ -91,7 +100,7 @@ def test_ambiguous_moves_offer_a_choice():
     assert "which move?" in texts(screen)
     areas = {area.key: area for area in screen.areas}
     assert {"1", "2"} < set(areas)
-    controller.key("3")  # there is no third
+    controller.key("3")  # there are only two options
     assert controller.session.actions == []
     screen.click(areas["2"].x + 1, areas["2"].y + 1)
     assert controller.session.actions == [1]
@@ -113,7 +122,7 @@ def test_other_actions_are_buttons_with_keys():
     session.play(0)
     picker = ActionPicker(game, session.current, session.legal())
     assert picker.buttons() == (4,)
-    assert picker.keys() == {"w": 4}  # s saves
+    assert picker.keys() == {"w": 4}  # not "s", the key that saves
     othello = make_game("othello")
     assert ActionPicker(othello, othello.new(), [64]).keys() == {"p": 64}
 
@@ -157,7 +166,7 @@ def test_clicks_beside_the_board_or_out_of_turn_do_nothing():
     assert controller.session.actions == [0]
     agent.may_move.set()
     settle(controller)
-    screen.click(*pixel(screen, 0))  # taken
+    screen.click(*pixel(screen, 0))  # an occupied cell
     assert controller.session.actions == [0, 1]
 
 
@@ -178,7 +187,7 @@ def test_the_window_stays_alive_while_an_agent_thinks():
     wait_for(lambda: controller.tick() or agent.asked)
     agent.may_move.set()
     settle(controller)
-    assert controller.session.actions == [8, 0]  # the answer to the first question has been dropped
+    assert controller.session.actions == [8, 0]  # the move before the undo was dropped
 
 
 def test_analysis_is_shown_before_the_move():
@@ -206,9 +215,9 @@ def test_hints_and_values_are_for_the_human_to_move():
     screen = Screen(controller)
     assert controller.session.game.action_names[controller.advice.action] == "c3"
     assert "hint: c3" in texts(screen)
-    plain = len(screen.draw().shapes)
+    num_shapes = len(screen.draw().shapes)
     controller.key("v")
-    assert len(screen.draw().shapes) > plain
+    assert len(screen.draw().shapes) > num_shapes
     do(screen, 8)
     assert controller.advice is None
     assert not controller.show_hint

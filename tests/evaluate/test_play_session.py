@@ -1,4 +1,8 @@
-"""Tests of sessions of interactive games, and of analyses of positions."""
+"""Tests of sessions of interactive games, and of analyses of positions.
+
+Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `do`
+plays an action by clicks and keys, `settle` waits until a person is to move.
+"""
 
 from dataclasses import replace
 
@@ -21,6 +25,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
+    """Run the test in an empty folder, where games are saved, with short error messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -93,7 +98,7 @@ def test_undo_and_replay_give_the_same_game():
 
 def test_analysis_of_a_search_has_visit_shares_and_score():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
-    session.play_named(["b2", "a1", "c1"])  # a3 must be stopped
+    session.play_named(["b2", "a1", "c1"])  # a3 blocks the line c1, b2, a3
     analysis = think(make_agent("mcts:simulations=400", session.game), "mcts", session)
     assert session.game.action_names[analysis.action] == "a3"
     assert (analysis.ply, analysis.seat, analysis.simulations) == (3, 1, 400)
@@ -119,8 +124,8 @@ def test_values_of_networks_and_heuristics_are_shown():
     session.play_named(["b2"])
     analysis = think(make_agent("heuristic", session.game), "heuristic", session)
     assert analysis.shares is None
-    assert np.isnan(analysis.values[4])  # where a stone is
-    assert np.isnan(analysis.values[9])  # a swap, which is no cell
+    assert np.isnan(analysis.values[4])  # an occupied cell
+    assert np.isnan(analysis.values[9])  # the swap, which has no cell
     assert analysis.score == pytest.approx((np.nanmax(analysis.values) + 1) / 2)
     heat = heat_map(session.game, session.current, analysis, None)
     assert np.isfinite(heat.values).sum() == 8
@@ -129,6 +134,7 @@ def test_values_of_networks_and_heuristics_are_shown():
 
 def test_proven_results_replace_means():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
+    # Three visits of b2 with mean score 0.9, and one of a1, a proven win.
     candidates = (Candidate(4, "b2", 3, 0.9, ""), Candidate(0, "a1", 1, 0.7, "win"))
     report = SearchReport(0, "a1", 4, 0.5, 9, candidates, ("a1",), "win")
     agent = First(session.game)
@@ -178,8 +184,8 @@ def test_heat_map_labels_starts_then_targets_of_moves():
     assert heat_map(game, s, analysis, start).labels == {game.layout.moves[capture][1]: "0.50"}
     best = MoveAnalysis("dqn", 0, 0, capture, None, shares)  # values are not added up
     assert heat_map(game, s, best, None).labels == {start: "0.50"}
-    tiny = MoveAnalysis("mcts", 0, 0, capture, shares / 1000, shares)
-    assert not np.isfinite(heat_map(game, s, tiny, None).values).any()
+    small_shares = MoveAnalysis("mcts", 0, 0, capture, shares / 1000, shares)
+    assert not np.isfinite(heat_map(game, s, small_shares, None).values).any()
 
 
 def test_agents_that_follow_games_catch_up_after_an_undo():

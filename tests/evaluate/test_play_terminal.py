@@ -21,6 +21,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
+    """Run the test in an empty folder, where games are saved, with short error messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -97,7 +98,7 @@ def test_without_a_window_games_run_in_the_terminal(capsys, monkeypatch, missing
 
 
 def test_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
-    def user(controller):
+    def user(controller):  # a window whose user clicks the center and waits for the answer
         def script():
             yield from inputs(Screen(controller), 4)
             while not controller.session.waits_for_human:
@@ -162,6 +163,7 @@ def test_failing_agent_prints_one_line(capsys, monkeypatch, agent, tmp_path):
     status, out, err = run(capsys, monkeypatch, ["tictactoe", "--terminal"], lines)
     assert status == 2
     assert "O: mcts:simulations=1000 failed: " in out
+    # After the failure, and after `b2` and `undo`, which are not possible any more.
     assert out.count("save [FILE] writes the game so far, quit ends") == 3
     assert Replay.load(tmp_path / "game.json").actions == [0]
     assert err.startswith("ludoteca: mcts:simulations=1000 failed: ")
@@ -172,9 +174,9 @@ def test_exceptions_become_failures():
     game = make_game("tictactoe")
     session = Session(game, (HUMAN, "agent"))
     session.play(0)
-    failure = AgentThread(Illegal(game), "it").think(session)
+    failure = AgentThread(Illegal(game), "agent").think(session)
     assert isinstance(failure, AgentFailure)
-    assert str(failure).startswith("it failed: it chose action 0")
+    assert str(failure).startswith("agent failed: it chose action 0")
 
 
 def test_command_passes_every_option(capsys, monkeypatch):

@@ -1,4 +1,8 @@
-"""Tests of interactive games in a window."""
+"""Tests of interactive games in a window.
+
+Helpers of `interactive`: `sit` returns the controller of a game with a person in one seat, `inputs`
+yields the clicks and keys of an action, and `User` is a window with a scripted user.
+"""
 
 from collections import Counter
 
@@ -18,11 +22,13 @@ from ludoteca.evaluate.play.session import HUMAN
 
 pytestmark = pytest.mark.interpreted
 
+# Widths and heights in pixels; 560 x 560 is the smallest window.
 SIZES = (560, 560), (640, 1100), (1280, 800), (1900, 700), (2560, 1440)
 
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
+    """Run the test in an empty folder, where games are saved, with short error messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
@@ -62,7 +68,7 @@ def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_pa
     replay = Replay.load(tmp_path / "game.json")
     assert replay.returns is not None
     assert replay.players[human] == HUMAN
-    assert len(controller.session.actions) < len(replay.actions)  # the undo
+    assert len(controller.session.actions) < len(replay.actions)  # because of the undo
     assert controller.session.waits_for_human
 
 
@@ -71,15 +77,15 @@ def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_pa
     [("hex:board_size=2,swap=True", 1, 4), ("othello:board_size=4", 0, 16)],
 )
 def test_whole_games_have_swaps_and_passes(spec, human, action):
-    """Games like those above, without a window, in some of which buttons are needed."""
+    """Play games like those above without a window: in some, the button of `action` is needed."""
     game = make_game(spec)
-    pressed = 0
+    games_with_button = 0
     for seed in range(4):
         controller = sit(game, make_agent("random", game), human)
         screen = Screen(controller)
         for user_input in whole_game(controller, seed):
             if user_input == "s":
-                pressed += action in controller.session.actions[human::2]
+                games_with_button += action in controller.session.actions[human::2]
                 break
             if isinstance(user_input, str):
                 controller.key(user_input)
@@ -87,7 +93,7 @@ def test_whole_games_have_swaps_and_passes(spec, human, action):
                 screen.draw()
                 screen.click(*user_input)
             controller.tick()
-    assert pressed > 0
+    assert games_with_button > 0
 
 
 def test_window_shows_the_scene_and_closes(pygame, monkeypatch):
@@ -124,7 +130,7 @@ def test_clicks_follow_the_board_in_a_window_of_any_size(spec, size):
         picture = screen.draw(size)
         circles = [shape for shape in picture.shapes if isinstance(shape, Circle)]
         (radius, count), *_ = Counter(circle.radius for circle in circles).most_common()
-        assert count == 9  # the marks of choices
+        assert count == 9  # the marks of the possible moves
         dots = [circle for circle in circles if circle.radius == radius]
         dot = sorted(dots, key=lambda dot: (round(dot.y), dot.x))[k]
         screen.click(dot.x, dot.y)

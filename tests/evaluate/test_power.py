@@ -10,6 +10,7 @@ pytestmark = pytest.mark.interpreted
 
 
 def test_number_of_games_by_hand():
+    # Numbers of games are rounded up to even ones.
     # ((1.95996 * 0.5 + 0.84162 * sqrt(0.24)) / 0.1)^2 = 193.8
     assert PowerAnalysis(0.6).games(0.8) == 194
     # One-sided: ((1.64485 * 0.5 + 1.28155 * sqrt(0.2475)) / 0.05)^2 = 852.6

@@ -31,7 +31,7 @@ LONG_SPEC = (
 
 
 def lines_of(result: Any, width: int = 80) -> list[str]:
-    """Return the lines that `print` shows, which fit the width and are plain text."""
+    """Return the lines that `print` shows; assert that they fit the width and are plain text."""
     text = str(result)
     assert text.isprintable() or "\n" in text
     assert "\x1b" not in text
@@ -45,6 +45,7 @@ def lines_of(result: Any, width: int = 80) -> list[str]:
 
 
 def numbers_in(line: str) -> list[float]:
+    """Return the numbers without sign in a line."""
     return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
 
 
@@ -61,6 +62,7 @@ def test_match_result_prints_its_table() -> None:
             assert line.split()[0] == ("all", "first", "second")[k]
             numbers = numbers_in(line)
             assert numbers[:4] == [record.games, record.wins, record.draws, record.losses]
+            # The tolerances are half of the last digit that is printed.
             assert numbers[4] == pytest.approx(100 * record.win_rate, abs=0.051)
             assert numbers[5] <= numbers[4] <= numbers[6]
             assert numbers[7] == pytest.approx(record.score, abs=0.0006)
@@ -183,7 +185,7 @@ def test_solutions_show_values_of_moves() -> None:
         "perfect play: player 0 gets +1, player 1 gets -1",
         "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
         "moves with value -1 for the player to move: a1 b1 b3 c3",
-        "2,307 positions searched",
+        "2,307 positions searched",  # depends on the order of moves in the solver
     ]
 
 

@@ -20,6 +20,7 @@ from ludoteca.evaluate.protocols.nboard import NBoardServer
 
 pytestmark = pytest.mark.interpreted
 
+# The starting position of Othello in a GGF record.
 START = "BO[8 ---------------------------O*------*O--------------------------- *]"
 
 
@@ -29,6 +30,7 @@ def ask(server, *lines):
 
 
 def hex_server(size=5, agent="random", swap=False, first="black", kind=HexServer):
+    """Return a server of Hex; `first` is the color that moves first."""
     return kind(make_game("hex", board_size=size, swap=swap, first=first), agent)
 
 
@@ -107,7 +109,7 @@ def test_games_of_all_sizes_are_played(size, swap):
     assert ask(server, f"boardsize {size}") == ["= "]
     rules = GameHistory(make_game("hex", board_size=size, swap=swap))
     rng = random.Random(size)
-    for _ in range(size * size + 1 if size < 6 else 8):
+    for _ in range(size * size + 1 if size < 6 else 8):  # plies; games on large boards are cut
         if rules.is_over:
             break
         color = "bw"[len(rules.actions) % 2]
@@ -165,7 +167,7 @@ def test_engine_plays_a_winning_move():
     assert ask(server, "final_score") == ["= B+"]
 
 
-def test_hexgui_offers_the_commands_that_it_is_given():
+def test_analyze_commands_of_hexgui_are_answered():
     server = hex_server(size=3, agent="mcts:simulations=50", swap=True, kind=HTPServer)
     assert ask(server, "hexgui-analyze_commands") == ["= " + "\n".join(ANALYZE_COMMANDS)]
     assert ask(server, "boardsize 3 3", "play black b2") == ["= ", "= "]
@@ -258,17 +260,17 @@ def test_nboard_game_that_cannot_be_read_leaves_the_position():
     assert len(server.session.history.actions) == 1
 
 
-def words(rng):
-    """Return a line of a protocol, or something like it."""
+def random_line(rng):
+    """Return random words of the protocols, or random characters."""
     text = """play genmove b w black a1 b2 c9 swap-pieces boardsize 3 -1 undo showboard
         known_command 12 # é ² 99999999999 1e400 time_left time_settings all_legal_moves
         reg_genmove final_score clear_board set_game Othello d3 c3 pass 1 0.5
         set game depth move hint go ping nan (;GM[Othello] BO[8 ];) F5 PA //
         analyze move_values resign protocol_version {depth}"""
-    parts = [*text.split(), "\x00", "\ud800", "\t"]
+    words = [*text.split(), "\x00", "\ud800", "\t"]
     if rng.random() < 0.1:
         return "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(40)))
-    return " ".join(rng.choice(parts) for _ in range(rng.randrange(1, 5)))
+    return " ".join(rng.choice(words) for _ in range(rng.randrange(1, 5)))
 
 
 @pytest.mark.parametrize("kind", [HTPServer, OthelloServer, NBoardServer])
@@ -281,7 +283,7 @@ def test_servers_answer_any_line(kind):
     else:
         server = hex_server(size=3, kind=kind)
     for _ in range(600):
-        line = words(rng)
+        line = random_line(rng)
         (answer,) = ask(server, line)
         if kind is not NBoardServer and answer:
             assert answer[0] in "=?", line

@@ -1,4 +1,4 @@
-"""Tests of recipes: discovery, environments, execution, checks and the table."""
+"""Tests of recipes (short trainings with other libraries): discovery, execution, results, table."""
 
 import json
 import os
@@ -21,6 +21,7 @@ from ludoteca.evaluate.recipes.table import TABLE, read_libraries, scores, table
 from ludoteca.files import read_json
 
 ROOT = Path(__file__).parents[2]
+# Description of a library and a recipe, which needs no library.
 ENTRY = """
 [fake]
 title = "Fake"
@@ -41,7 +42,7 @@ print("played")
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """Return a checkout with a recipe of a library that is there."""
+    """Return a checkout with a recipe of the library `fake`, whose only requirement is NumPy."""
     folder = tmp_path / "docs" / "recipes"
     (folder / "requirements").mkdir(parents=True)
     (folder / "requirements" / "fake.txt").write_text("numpy\n")
@@ -52,17 +53,18 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+def _this_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the interpreter of the tests run all recipes."""
     monkeypatch.setattr(command, "make_environment", lambda recipe: Path(sys.executable))
 
 
 def match(agents: tuple[str, ...] = ("greedy", "random"), games: int = 400) -> Any:
+    """Return the result of a match of tic-tac-toe."""
     return play_match("tictactoe", agents, games, seed=0)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_here")
+@pytest.mark.usefixtures("_this_interpreter")
 def test_recipe_is_run_and_added_to_the_table(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +74,7 @@ def test_recipe_is_run_and_added_to_the_table(
     (checkout / "tests" / "adapters" / "test_fake.py").write_text("def test_it(): pass\n")
     run_recipes(("fake",), checkout, folder)
     results = json.loads((checkout / RESULTS / "fake.json").read_text())
+    # The recipe has 5 lines of code.
     assert (results["recipe"], results["library"], results["lines"]) == ("fake", "fake", 5)
     assert (results["steps"], results["seconds"]) == (1000, 0.5)
     played = results["matches"]["against_random"]
@@ -96,7 +99,7 @@ def test_recipe_is_run_and_added_to_the_table(
     assert page.read_text() == table
 
 
-@pytest.mark.usefixtures("_here")
+@pytest.mark.usefixtures("_this_interpreter")
 @pytest.mark.parametrize(
     ("program", "time_limit", "problem"),
     [
@@ -122,7 +125,7 @@ def test_recipes_that_fail_are_reported(
     assert not (checkout / RESULTS / "fake.json").exists()
 
 
-@pytest.mark.usefixtures("_here")
+@pytest.mark.usefixtures("_this_interpreter")
 def test_tests_that_fail_stop_the_recipes_of_their_library(
     checkout: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,7 +188,7 @@ def test_environments_are_made_again_when_requirements_change(
     make_environment(recipe)
     assert len(calls) == 6
     recipe.requirements.write_text("broken\n")
-    for _ in range(2):  # it does not count as made
+    for _ in range(2):  # a failed installation is repeated
         with pytest.raises(OSError, match=r"environment of fake could not be made: .* status 1"):
             make_environment(recipe)
     assert len(calls) == 8
@@ -214,24 +217,25 @@ def test_environments_are_made_again_when_requirements_change(
         ),
     ],
 )
-def test_weak_recipe_results_raise(change: dict[str, Any], problem: str) -> None:
-    names = {"steps": 7, "seconds": 1.5, "against_random": match(), "self_play": match()}
+def test_invalid_recipe_results_raise(change: dict[str, Any], problem: str) -> None:
+    variables = {"steps": 7, "seconds": 1.5, "against_random": match(), "self_play": match()}
+    # Matches are played in the test, not when it is collected.
     change = {key: value() if callable(value) else value for key, value in change.items()}
     with pytest.raises(ValueError, match=problem):
-        read_results(names | change)
+        read_results(variables | change)
 
 
 def test_recorded_recipe_results_are_validated() -> None:
-    names = {"steps": 7, "seconds": 1.5, "other": 1, "against_random": match()}
+    variables = {"steps": 7, "seconds": 1.5, "other": 1, "against_random": match()}
     with pytest.raises(ValueError, match="against_random and self_play, or in geese; got aga"):
-        read_results(names)
-    both = read_results(names | {"self_play": match()})
+        read_results(variables)
+    both = read_results(variables | {"self_play": match()})
     assert (both["steps"], both["seconds"]) == (7, 1.5)
     assert set(both["matches"]) == {"against_random", "self_play"}
     with pytest.raises(ValueError, match=r"against random from each seat, got 0\.\d+, 0\.\d+"):
         check_scores(both)
     geese = read_results({"steps": 7, "seconds": 1, "geese": match()})
-    check_scores(geese)  # no such floor there
+    check_scores(geese)  # Hungry Geese has no minimum score
 
 
 def test_every_recipe_is_short_and_described() -> None:

@@ -22,11 +22,13 @@ GEESE = ("deterministic", "greedy", "random_safe")
 
 @pytest.fixture(scope="module")
 def replay():
+    """Return a game of three agents."""
     return play_match("hungry_geese:num_players=3", GEESE, 1, seed=2, num_replays=1).replays[0]
 
 
 @pytest.fixture
 def file(replay, tmp_path):
+    """Return the file of the game."""
     replay.save(tmp_path / "game.json")
     return tmp_path / "game.json"
 
@@ -50,7 +52,7 @@ def test_terminal_shows_one_position_after_another(replay, sleeps):
     assert "\x1b[1A" in terminal_output  # cursor up, over the last position
     for name in GEESE:
         assert terminal_output.count(name) >= plies + 1
-    assert "38;2;" in terminal_output
+    assert "38;2;" in terminal_output  # 24-bit colors
 
 
 def test_without_a_terminal_all_positions_are_printed_at_once(replay, sleeps):
@@ -71,7 +73,7 @@ def test_players_are_shown_beside_or_below_the_board(replay, width):
     console.print(replay_frames(replay, width)[0])
     lines = out.getvalue().splitlines()
     (line,) = [k for k, line in enumerate(lines) if "ply 0" in line]
-    assert line == (0 if width == 90 else 8)
+    assert line == (0 if width == 90 else 8)  # beside the board, or below its 7 rows
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -92,6 +94,7 @@ def test_seconds_must_be_positive(replay, seconds):
         watch_replay(replay, seconds)
 
 
+# A game is shown in 30 s, but a position for at most 0.6 s, and at least 0.15 s.
 @pytest.mark.parametrize(("plies", "seconds"), [(0, 0.6), (9, 0.6), (100, 0.3), (199, 30 / 199)])
 def test_long_games_are_shown_faster(plies, seconds):
     assert seconds_per_position(Replay("hex", 0, list(range(plies)), None)) == pytest.approx(

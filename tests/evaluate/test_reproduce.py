@@ -1,4 +1,7 @@
-"""Tests of the tournament study: reports against committed results."""
+"""Tests of the study that repeats a thesis (`uaemex2021`) by tournaments, and of all reports.
+
+The thesis compares five selection policies of MCTS in eight games, with 100 and 1000 simulations.
+"""
 
 import json
 import shutil
@@ -35,11 +38,12 @@ from ludoteca.evaluate.tournament.run import play_games
 from ludoteca.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
+# Wins in the thesis by number of simulations, `[games, policies]`; each is of 1,200 games.
 THESIS = {simulations: wins.astype(float) for simulations, wins in uaemex2021.WINS.items()}
 
 
-def make_up(tournament, shares):
-    """Return results that nobody played: agents beat each other as their shares of wins suggest."""
+def random_results(tournament, shares):
+    """Return random results of a tournament, by the agents' shares of wins, `[games, agents]`."""
     shape = (len(tournament.games), len(tournament.pairs), tournament.repeats)
     outcomes = np.empty((*shape, tournament.games_per_match), np.int8)
     rng = np.random.default_rng(0)
@@ -49,43 +53,51 @@ def make_up(tournament, shares):
     return Results(tournament, outcomes, np.ones(shape[:2], np.int64), np.ones(shape[:2]))
 
 
-def test_the_study_is_the_thesis():
+def test_the_study_has_the_settings_of_the_thesis():
     study = ggp.study(fast=False, seed=0)
     assert sum(tournament.total_games for tournament in study.values()) == 48_000
     assert [tournament.games_per_match for tournament in study.values()] == [100, 100]
     for simulations, tournament in study.items():
         assert uaemex2021.WINS[int(simulations)].shape == (8, 5)
         for game in tournament.games:
-            for agent in tournament.agents:
-                made = make_agent(agent, make_game(game))
-                assert made.simulations == int(simulations)
-                assert made.config.draw_is_loss
+            for spec in tournament.agents:
+                agent = make_agent(spec, make_game(game))
+                assert agent.simulations == int(simulations)
+                assert agent.config.draw_is_loss
 
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_every_agent_of_the_extended_study_exists(fast):
     for stage, tournament in ggp.extended_study(fast, seed=0).items():
         game = make_game("tictactoe_large")
-        for agent in tournament.agents:
-            made = make_agent(agent, game)
-            assert (made.seconds is not None) == (stage == "equal_time")
+        for spec in tournament.agents:
+            agent = make_agent(spec, game)
+            assert (agent.seconds is not None) == (stage == "equal_time")
 
 
-def test_the_thesis_agrees_with_itself():
-    found = conclusions(THESIS)
-    assert len(found) == 28
-    assert [one.claim for one in found if one.verdict == FAILS] == []
-    # Its tests are not corrected for their number: after that, none is significant.
-    tests = [one for one in found if "is significantly better" in one.claim]
+def test_wins_of_the_thesis_support_its_conclusions():
+    all_conclusions = conclusions(THESIS)
+    assert len(all_conclusions) == 28
+    assert [conclusion.claim for conclusion in all_conclusions if conclusion.verdict == FAILS] == []
+    # The thesis does not correct its tests for their number; corrected, none is significant.
+    tests = [
+        conclusion
+        for conclusion in all_conclusions
+        if "is significantly better" in conclusion.claim
+    ]
     assert len(tests) == 11
-    assert {one.verdict for one in tests} == {UNCORRECTED}
-    assert all("after Holm's correction p = 0.0781" in one.evidence for one in tests)
-    total = [one.verdict for one in found if "most games in total" in one.claim]
+    assert {conclusion.verdict for conclusion in tests} == {UNCORRECTED}
+    assert all("after Holm's correction p = 0.0781" in conclusion.evidence for conclusion in tests)
+    total = [
+        conclusion.verdict
+        for conclusion in all_conclusions
+        if "most games in total" in conclusion.claim
+    ]
     assert total == [HOLDS, HOLDS]
 
 
 def test_the_thesis_pairs_add_up_to_its_totals():
-    """Tables 4.2 to 4.36 against 4.17 and 4.37; only draws, which are a loss for both, are left."""
+    """Compare wins by pair (tables 4.2 to 4.36) with totals (4.17, 4.37); draws are in neither."""
     for simulations, totals in uaemex2021.WINS.items():
         for g, name in enumerate(uaemex2021.GAMES):
             wins = dict(zip(DIRECTED_PAIRS, PAIR_WINS[simulations][g].tolist(), strict=True))
@@ -93,6 +105,7 @@ def test_the_thesis_pairs_add_up_to_its_totals():
             np.testing.assert_array_equal(first, FIRST_COMPARISON[simulations][g])
             for a in (3, 4):
                 assert sum(wins[a, b] for b in range(5) if b != a) == totals[g, a]
+            # The 300 games of a pair that neither agent wins are draws.
             draws = first + [600 - wins[3, a] - wins[4, a] for a in range(3)] - totals[g, :3]
             draws = [*draws, *(300 - wins[a, b] - wins[b, a] for a, b in ((0, 1), (1, 2), (3, 4)))]
             assert min(draws) >= 0
@@ -101,7 +114,7 @@ def test_the_thesis_pairs_add_up_to_its_totals():
 
 def test_pairs_of_a_tournament_are_read_by_direction():
     shares = np.linspace(0.2, 0.8, 40).reshape(8, 5)
-    results = make_up(ggp.study(fast=True, seed=0)["100"], shares)
+    results = random_results(ggp.study(fast=True, seed=0)["100"], shares)
     wins = pair_wins(results)
     assert wins.shape == (8, 14)
     assert wins[3, DIRECTED_PAIRS.index((1, 2))] == results.wins()[3, 1, 2]
@@ -114,6 +127,7 @@ def test_pairs_of_a_tournament_are_read_by_direction():
 def test_a_lead_within_chance_decides_nothing():
     """Of 9,600 games, a lead of 23 wins is no significant difference."""
     wins = {simulations: table.copy() for simulations, table in THESIS.items()}
+    # UCB-Tuned (2) gets 12 wins fewer than alpha2 (4), so 23 more than alpha1.
     wins[100][:, 2] += (wins[100][:, 4].sum() - 12 - wins[100][:, 2].sum()) / 8
     first = conclusions(wins)[0]
     assert first.claim == "alpha1 and alpha2 win the most games in total"
@@ -139,7 +153,7 @@ def test_intervals_of_differences_of_wins_cover_them():
     low, high = difference(np.array([600.0]), np.array([500.0]), 1200)
     assert low > 0  # 100 of 1,200 games are more than chance
     wide = difference(np.array([600.0]), np.array([500.0]), 96)
-    assert wide[0] < 0 < low < high < wide[1]  # but not if only 96 were played
+    assert wide[0] < 0 < low < high < wide[1]  # the same shares of 96 games are not
 
 
 def test_verdicts_need_an_interval_or_a_test():
@@ -161,18 +175,22 @@ def test_verdicts_need_an_interval_or_a_test():
 
 def test_conclusions_can_fail():
     equal = {simulations: np.full((8, 5), 600.0) for simulations in THESIS}
-    held = {one.claim for one in conclusions(equal) if one.verdict == HOLDS}
+    held = {conclusion.claim for conclusion in conclusions(equal) if conclusion.verdict == HOLDS}
     assert "alpha1 and alpha2 win the most games in total" not in held
     assert "alpha1 and alpha2 do not differ significantly (Wilcoxon)" in held
     reverse = {simulations: wins[:, ::-1] for simulations, wins in THESIS.items()}
-    better = [one.verdict for one in conclusions(reverse) if "significantly better" in one.claim]
+    better = [
+        conclusion.verdict
+        for conclusion in conclusions(reverse)
+        if "significantly better" in conclusion.claim
+    ]
     assert len(better) == 12
     assert not {HOLDS, UNCORRECTED} & set(better[1:])
     assert conclusions(reverse)[0].verdict == FAILS
 
 
-def test_equal_wins_are_ties_whatever_their_shares():
-    """Shares of games, times games, are not whole, and tests by ranks must not see differences."""
+def test_rounding_of_shares_does_not_break_ties():
+    """Check that rank tests see equal wins as ties, although shares times games are rounded."""
     report = (ROOT / "docs/results/ggp/report.md").read_text()
     single = (ROOT / "docs/results/ggp/1000/report.md").read_text()
     row = next(line for line in single.splitlines() if line.startswith("| alpha1 | **+ "))
@@ -189,9 +207,9 @@ def test_differences_beyond_chance():
     assert not beyond_chance(np.array([0.55]), np.array([0.5]), 96).any()
 
 
-def test_the_report_stands_beside_the_thesis(tmp_path, monkeypatch, capsys):
+def test_the_report_compares_with_the_thesis(tmp_path, monkeypatch, capsys):
     def run(tournament, folder, **options):
-        return make_up(tournament, THESIS[int(folder.name)] / 1200)
+        return random_results(tournament, THESIS[int(folder.name)] / 1200)
 
     monkeypatch.setattr(ggp, "run_tournament", run)
     arguments = ["ggp", "--fast", "--out", str(tmp_path), "--processes", "1"]
@@ -211,10 +229,10 @@ def test_the_report_stands_beside_the_thesis(tmp_path, monkeypatch, capsys):
     assert len(content["conclusions"]) == 28
 
 
-def test_the_extended_report_answers(tmp_path, monkeypatch):
+def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
     def run(tournament, folder, **options):
         strength = np.linspace(0.4, 0.6, len(tournament.agents))
-        return make_up(tournament, np.tile(strength, (8, 1)))
+        return random_results(tournament, np.tile(strength, (8, 1)))
 
     def write_report(results, folder, **about):  # drawing takes long, and is tested elsewhere
         write_atomically(folder / "report.md", "")
@@ -236,13 +254,13 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
 def test_a_game_of_the_study_is_played():
     tournament = ggp.study(fast=True, seed=0)["100"]
     match = next(
-        one
-        for one in tournament.matches()
-        if one.game == uaemex2021.GAMES.index("tictactoe_large") and one.pair == (0, 3)
+        candidate
+        for candidate in tournament.matches()
+        if candidate.game == uaemex2021.GAMES.index("tictactoe_large") and candidate.pair == (0, 3)
     )
     played = play_games(tournament, match, 0, 2)
     assert len(played.outcomes) == 2
-    assert played.plies >= 2 * 9  # five in a row take as long
+    assert played.plies >= 2 * 9  # five in a row take at least 9 plies
 
 
 @pytest.mark.parametrize(
@@ -254,7 +272,9 @@ def test_a_game_of_the_study_is_played():
         (["ggp", "--processes", "0"], 2, "processes must be an integer from 1"),
     ],
 )
-def test_the_command_explains_itself(tmp_path, capsys, monkeypatch, arguments, status, message):
+def test_the_command_prints_help_and_errors(
+    tmp_path, capsys, monkeypatch, arguments, status, message
+):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == status
     printed = capsys.readouterr()
@@ -263,20 +283,20 @@ def test_the_command_explains_itself(tmp_path, capsys, monkeypatch, arguments, s
 
 @pytest.mark.parametrize("name", ["geese", "ggp", "ggp_extended", "hex", "othello", "solved"])
 def test_committed_reports_are_those_of_the_committed_results(tmp_path, name, capsys):
-    """No figure of a report is written by hand: from its results comes the same report again."""
-    there, again = ROOT / "docs/results" / name, tmp_path / name
-    shutil.copytree(there, again)
-    (again / "report.md").unlink()
-    study, *more = name.split("_")
-    options = ["--extended"] if more else []
-    options += ["--rewrite", "--out", str(again), "--runs", str(tmp_path / "none")]
+    """Check that writing a report again from its results does not change it."""
+    committed, rewritten = ROOT / "docs/results" / name, tmp_path / name
+    shutil.copytree(committed, rewritten)
+    (rewritten / "report.md").unlink()
+    study, *variant = name.split("_")
+    options = ["--extended"] if variant else []
+    options += ["--rewrite", "--out", str(rewritten), "--runs", str(tmp_path / "none")]
     assert main([study, *options]) == 0
-    assert capsys.readouterr().out == f"report: {again / 'report.md'}\n"
-    assert (again / "report.md").read_text() == (there / "report.md").read_text()
-    for file in again.glob("*.json"):
-        assert json.loads(file.read_text()) == json.loads((there / file.name).read_text())
+    assert capsys.readouterr().out == f"report: {rewritten / 'report.md'}\n"
+    assert (rewritten / "report.md").read_text() == (committed / "report.md").read_text()
+    for file in rewritten.glob("*.json"):
+        assert json.loads(file.read_text()) == json.loads((committed / file.name).read_text())
 
 
-def test_nothing_is_written_again_without_results(tmp_path, capsys):
+def test_a_report_is_not_written_again_without_results(tmp_path, capsys):
     assert main(["ggp", "--rewrite", "--out", str(tmp_path)]) == 2
     assert "expected the folder of a tournament's report" in capsys.readouterr().err

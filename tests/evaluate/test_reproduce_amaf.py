@@ -47,10 +47,10 @@ def test_agents_have_the_constant_and_the_bias():
         assert (agent.config.amaf, agent.simulations) == (name, 100)
         assert agent._params["policy_params"][0, 0] == 0
         assert agent._params["amaf_weight"][0] == 0.05
-    plain = make_agent(agent_spec("none", 0.5, None, 100), game)
-    assert plain.config.amaf == ""
-    assert plain._params["policy_params"][0, 0] == 0.5
-    assert amaf.equivalence(0.05) == pytest.approx(100)
+    without_amaf = make_agent(agent_spec("none", 0.5, None, 100), game)
+    assert without_amaf.config.amaf == ""
+    assert without_amaf._params["policy_params"][0, 0] == 0.5
+    assert amaf.equivalence(0.05) == pytest.approx(100)  # visits: 1 / (4 * 0.05^2)
 
 
 @pytest.mark.interpreted

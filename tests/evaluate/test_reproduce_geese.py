@@ -1,4 +1,8 @@
-"""Tests of the Hungry Geese study: lives of geese, tasks and report."""
+"""Tests of the Hungry Geese study: lives of geese, tasks and report.
+
+The study repeats a thesis (`uib2021`) and extends it. Its parts have tasks: commands that write an
+artifact (results of a match, a network), from which a record for the report is made.
+"""
 
 import json
 from dataclasses import replace
@@ -52,16 +56,18 @@ from ludoteca.train.imitation import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 STUDY = make_study(EPISODES)
-PLANNED, EVERY = STUDY.parts, STUDY.tasks
-MATCHES = {name: task for name, task in EVERY.items() if task.kind == "match"}
-NETWORKS = {name: task for name, task in EVERY.items() if task.kind == "network"}
+PARTS, TASKS = STUDY.parts, STUDY.tasks
+MATCHES = {name: task for name, task in TASKS.items() if task.kind == "match"}
+NETWORKS = {name: task for name, task in TASKS.items() if task.kind == "network"}
 
 
-def write(records, out):
+def write_study(records, out):
+    """Write the report of records, without its figures, to a folder."""
     write_report(replace(STUDY, draw=None), records, out, out / "no runs")
 
 
-# Two games of four geese. In the first, seats 1 and 2 live, equally long; in the second all die.
+# Two games of four geese. In the first, seats 1 and 2 survive with equal lengths; in the second all
+# geese die. Arrays are `[games, seats]`.
 LIVES = Lives(
     causes=np.array([[3, ALIVE, ALIVE, 3], [1, 2, 1, 2]], np.int8),
     forced=np.array([[False, False, False, True], [True, True, False, True]]),
@@ -69,26 +75,29 @@ LIVES = Lives(
     lengths=np.array([[0, 7, 7, 0], [0, 0, 0, 0]], np.int16),
     scores=np.array([[801, 20007, 20007, 801], [5001, 6001, 4001, 6002]], np.int32),
 )
-WHO = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+# Index of the agent in each seat.
+SEAT_AGENTS = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 
 def test_fates_of_geese_by_hand():
-    found = fate_counts(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
-    assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
-    assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
-    assert found["mean_steps"] == (199 + 50) / 2
-    assert found["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
-    assert found["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
-    # Seat 0 of the first, seat 3 of the second: it has the highest reward there, but has died.
-    assert fate_counts(LIVES, WHO == 0)["wins"] == 0
-    assert fate_counts(LIVES, WHO == 0)["mean_length"] is None
+    # Agent 1: seat 1 of the first game, seat 0 of the second.
+    fates = fate_counts(LIVES, SEAT_AGENTS == 1)
+    assert (fates["geese"], fates["wins"], fates["deaths"]) == (2, 1, 1)
+    assert (fates["mean_length"], fates["length_deviation"]) == (7.0, None)
+    assert fates["mean_steps"] == (199 + 50) / 2
+    assert fates["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    assert fates["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    # Agent 0: seat 0 of the first, seat 3 of the second, where it has the highest score but died.
+    assert fate_counts(LIVES, SEAT_AGENTS == 0)["wins"] == 0
+    assert fate_counts(LIVES, SEAT_AGENTS == 0)["mean_length"] is None
 
 
 def test_outcomes_by_hand():
-    assert outcomes(LIVES, WHO) == {"3.5 1.5* 1.5* 3.5": 1, "1 3 2 4": 1}
+    # Places of the agents, shared by ties; a star marks a goose that survived.
+    assert outcomes(LIVES, SEAT_AGENTS) == {"3.5 1.5* 1.5* 3.5": 1, "1 3 2 4": 1}
     read = read_outcomes({"3.5 1.5* 1.5* 3.5": 3, "1 3 2 4": 1})
     assert read.alive.tolist() == [[False, True, True, False], [False] * 4]
-    # Ahead of two and behind none of three rivals; then ahead of three, of one, two, none.
+    # (Rivals behind the agent - rivals ahead of it) / 3.
     np.testing.assert_allclose(
         read.scores, [[-2 / 3, 2 / 3, 2 / 3, -2 / 3], [1, -1 / 3, 1 / 3, -1]]
     )
@@ -96,12 +105,12 @@ def test_outcomes_by_hand():
 
 
 def test_differences_by_hand():
-    # Sums 1, 1, 1, -2: mean 1/4, variance 9/4, so 1.96 * 1.5 / 2 to both sides.
+    # Differences 1, 1, 1, -2 in four games: mean 1/4, variance 9/4, standard error 1.5 / 2.
     values, games = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([3, 1])
-    found = difference(values, games, (1, -1))
-    assert found.mean == 0.25
-    assert found.high - found.mean == pytest.approx(1.959964 * 1.5 / 2)
-    assert found.mean - found.low == pytest.approx(1.959964 * 1.5 / 2)
+    interval = difference(values, games, (1, -1))
+    assert interval.mean == 0.25
+    assert interval.high - interval.mean == pytest.approx(1.959964 * 1.5 / 2)
+    assert interval.mean - interval.low == pytest.approx(1.959964 * 1.5 / 2)
 
 
 def test_only_agents_that_games_connect_are_rated():
@@ -109,24 +118,26 @@ def test_only_agents_that_games_connect_are_rated():
     alone = read_outcomes({"1* 2": 5})
     rated = rate_all({"a": (("x", "y"), lines), "b": (("u", "v"), alone), "c": (("y", "z"), lines)})
     assert rated.keys() == {"x", "y", "z"}
-    # 30.5 of 41 points in both pairs.
+    # 30.5 of 41 points in both pairs, a virtual draw included.
     step = 400 * np.log10(30.5 / 10.5)
     assert [float(rated[name].elo) for name in "xyz"] == pytest.approx([step, 0, -step], abs=1e-3)
     assert rate_all({}) == {}
 
 
 @pytest.mark.slow
-def test_a_match_of_geese(tmp_path):
+def test_match_results_of_geese_are_consistent(tmp_path):
     agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
     geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
-    found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
-    assert sum(found["outcomes"].values()) == 40
-    read = read_outcomes(found["outcomes"])
-    for a, agent in enumerate(found["agents"]):
+    results, first_games = (
+        json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json")
+    )
+    assert sum(results["outcomes"].values()) == 40
+    read = read_outcomes(results["outcomes"])
+    for a, agent in enumerate(results["agents"]):
         lives = agent["lives"]
         assert (lives["geese"], agent["first"]["geese"]) == (40, 12)
-        assert agent["first"] == few["agents"][a]["lives"]
+        assert agent["first"] == first_games["agents"][a]["lives"]
         assert lives["deaths"] == sum(lives["causes"].values())
         assert lives["deaths"] == 40 - read.games @ read.alive[:, a]
         assert agent["moves"] == round(40 * lives["mean_steps"])
@@ -135,25 +146,25 @@ def test_a_match_of_geese(tmp_path):
         )
     # With two agents, each has two geese in every game.
     geese_match(agents[:2], tmp_path / "two.json", games=4)
-    two = json.loads((tmp_path / "two.json").read_text())
-    assert [agent["lives"]["geese"] for agent in two["agents"]] == [8, 8]
-    assert "outcomes" not in two
+    two_agents = json.loads((tmp_path / "two.json").read_text())
+    assert [agent["lives"]["geese"] for agent in two_agents["agents"]] == [8, 8]
+    assert "outcomes" not in two_agents
     with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
         geese_match(agents[:2], tmp_path / "no.json", game="tron")
 
 
 def options(task, folder="there"):
     """Return the options of a task's command, by name."""
-    found = {}
+    by_name = {}
     for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
-            found[word[2:]] = []
-        elif found:
-            found[list(found)[-1]].append(word)
-    return found
+            by_name[word[2:]] = []
+        elif by_name:
+            by_name[list(by_name)[-1]].append(word)
+    return by_name
 
 
-def test_competitions_of_flat_monte_carlo_are_the_thesis():
+def test_competitions_of_flat_monte_carlo_are_those_of_the_thesis():
     for name, settings in FLAT.items():
         assert options(MATCHES[name])["agents"] == [
             f"flat:simulations={count},playout_depth={depth}" for count, depth in settings
@@ -167,14 +178,15 @@ def test_competitions_of_flat_monte_carlo_are_the_thesis():
 
 
 def test_tables_of_the_thesis_add_up():
-    # Nobody wins who has died; in figure 9 everybody has either won or died.
+    # Rows are percentages of wins and deaths, and the mean length. A goose that has died does not
+    # win; in figure 9 every goose has either won or died.
     for rows in uib2021.RESULTS.values():
         assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
     assert all(wins + deaths == 100 for wins, deaths, _ in uib2021.RESULTS["simulated"])
     assert sum(wins for wins, _, _ in uib2021.RESULTS["depth-6"]) == 105
 
 
-def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
+def test_networks_are_those_of_the_thesis_and_imitate_the_intended_agents():
     for name, task in NETWORKS.items():
         config = parse(task.arguments(Path("there"))[3:])
         assert config.network == replace(ac_network.UIB2021, value=False), name
@@ -184,7 +196,7 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
             0.2,
         )
         assert config.run_dir == Path("there") / name
-        assert config.data == (EVERY[task.requires[0]].artifact(Path("there")),)
+        assert config.data == (TASKS[task.requires[0]].artifact(Path("there")),)
     wanted = {name: parse(task.arguments(Path("x"))[3:]).agents for name, task in NETWORKS.items()}
     assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
     assert wanted["net-real-3"] == ("league-net",)
@@ -196,8 +208,8 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
         assert (config.rating_range, config.agents) == (ends, ())
 
 
-def test_self_play_from_nothing_is_the_presets():
-    loops = {name: task for name, task in EVERY.items() if task.kind == "self-play"}
+def test_self_play_has_the_settings_of_the_presets():
+    loops = {name: task for name, task in TASKS.items() if task.kind == "self-play"}
     assert [task.positional_arguments[0] for task in loops.values()] == ["uib2021", "default"]
     presets = (parse_training("ppo", ["uib2021"]), parse_training("ppo", []))
     for (name, task), preset in zip(loops.items(), presets, strict=True):
@@ -216,20 +228,20 @@ def test_self_play_from_nothing_is_the_presets():
         assert all(getattr(config, key) == getattr(preset, key) for key in same)
 
 
-def test_games_to_learn_from():
+def test_recorded_games_have_the_intended_agents():
     def read(task):
         return tyro.cli(Command, args=task.arguments(Path("there"))[3:])
 
     for count in (125, 250, 500, 1000):
-        config = read(EVERY[f"games-{count}"])
+        config = read(TASKS[f"games-{count}"])
         assert config.agents == (f"flat:simulations={count},playout_depth=6",)
         assert (config.game, config.games, config.num_workers) == ("hungry_geese", 1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
-    assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
-    assert read(EVERY["games-real"]).sources == EPISODES
+    assert read(TASKS["games-deterministic"]).agents == ("deterministic",)
+    assert read(TASKS["games-real"]).sources == EPISODES
 
 
-def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
+def test_all_agents_exist_and_winners_replace_placeholders(tmp_path):
     for name in ("simulated", "real"):
         agents = [
             {"agent": f"cnn:{name}-{k}", "total": {"points": points}}
@@ -238,10 +250,10 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.json").write_text(json.dumps({"agents": agents}))
     for task in MATCHES.values():
-        found = options(task, str(tmp_path))["agents"]
-        assert len(found) in (2, 4)
-        assert all(parse_name(spec) in AGENTS for spec in found)
-        assert "{" not in " ".join(found)
+        specs = options(task, str(tmp_path))["agents"]
+        assert len(specs) in (2, 4)
+        assert all(parse_name(spec) in AGENTS for spec in specs)
+        assert "{" not in " ".join(specs)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
         "deterministic:variant=thesis", "flat:simulations=1000,playout_depth=6", "cnn:simulated-1",
         "cnn:real-1",
@@ -256,20 +268,21 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
 
 def test_tasks_come_after_those_they_require():
     seen = set()
-    for name, task in EVERY.items():
+    for name, task in TASKS.items():
         assert seen.issuperset(task.requires), name
         seen.add(name)
-        for network in NETWORKS:  # none is played that is not waited for
+        for network in NETWORKS:  # a match requires the networks that play in it
             if task.kind == "match" and f"/{network}," in " ".join(task.options["agents"]):
                 assert network in task.requires
-    assert make_study().skipped_tasks == {*PLANNED["real"], "ours-real"}
+    assert make_study().skipped_tasks == {*PARTS["real"], "ours-real"}
     assert STUDY.skipped_tasks == set()
     fast = thesis_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
     fast |= figure_tasks(True)
-    assert list(fast) == list(EVERY)
+    assert list(fast) == list(TASKS)
 
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
+# Files metrics.csv of the self-play trainings, by preset.
 METRICS = {
     "uib2021": """step,deterministic__any,candidates_tested,candidates_accepted
 0,0.0,0,0
@@ -282,11 +295,12 @@ METRICS = {
 900,0.875
 """,
 }
-# 1,000 games: the first agent is ahead in 600, the last in 400; both live to the end then.
+# 1,000 games by their outcome: the first agent is the only survivor in 600, the last in 400.
 COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
 
 
 def lives_record(geese, wins, deaths, forced=0):
+    """Return the counts of an agent's geese; all deaths are collisions of heads."""
     causes = dict.fromkeys(CAUSES, 0)
     return {
         "geese": geese,
@@ -327,27 +341,28 @@ def example_artifact(task):
     if task.kind == "examples":
         return {"about": ABOUT, "games": 40, "agents": task.options["agents"], "examples": []}
     best = {"simulated": "net-125", "real": "net-real-2"}
-    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.placeholders}
-    four = len(task.options["agents"]) == 4
+    winners = {key: f"cnn:run/{best[key]},precision=auto" for key in task.placeholders}
+    has_four_agents = len(task.options["agents"]) == 4
     agents = []
     for k, spec in enumerate(task.options["agents"]):
-        wins = {0: 600, 3: 400}.get(k, 0) if four else (550, 400)[k]
+        wins = {0: 600, 3: 400}.get(k, 0) if has_four_agents else (550, 400)[k]
         total = {"games": 1_000, "wins": wins, "draws": 50, "losses": 950 - wins}
         agent = {
-            "agent": spec.format(folder="run", **keys),
+            "agent": spec.format(folder="run", **winners),
             "seconds_per_move": 0.002,
             "total": total,
             "first": lives_record(100, wins // 10, 100 - wins // 10),
             "lives": lives_record(1_000, wins, 1_000 - wins, forced=100),
         }
         agents.append(agent)
-    found = {"about": ABOUT, "seconds": 60.0, "agents": agents}
-    return found | ({"outcomes": COUNTS} if four else {})
+    results = {"about": ABOUT, "seconds": 60.0, "agents": agents}
+    return results | ({"outcomes": COUNTS} if has_four_agents else {})
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, task in EVERY.items():
+    """Return a folder with example artifacts of all tasks."""
+    for name, task in TASKS.items():
         if task.has_record:
             product = task.artifact(tmp_path / "runs")
             product.parent.mkdir(parents=True)
@@ -360,27 +375,32 @@ def folder(tmp_path):
 
 
 def all_records(folder):
-    found = {
+    """Return the records of all tasks that have one, by part and name."""
+    records = {
         part: {name: make_record(task, folder) for name, task in tasks.items()}
-        for part, tasks in PLANNED.items()
+        for part, tasks in PARTS.items()
     }
-    return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
+    return {
+        part: {name: record for name, record in of_part.items() if record}
+        for part, of_part in records.items()
+    }
 
 
 def share(count, games):
+    """Return a percentage with its Wilson interval, as the report has it."""
     low, high = wilson(count, games)
     return f"{100 * count / games:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(names, "shipped_weights", lambda kind: {"geese": None})
-    write(all_records(folder), tmp_path / "report")
+    write_study(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
-    reach = 1.959964 * 5 / np.sqrt(600)
+    half_width = 1.959964 * 5 / np.sqrt(600)
     row = (
         f"| flat 125, depth 4 | 22 | 60 | {share(600, 1000)} | 69 | 40 | {share(400, 1000)} "
-        f"| 24 | 20.0 | 20.0 ({20 - reach:.1f} to {20 + reach:.1f}) |"
+        f"| 24 | 20.0 | 20.0 ({20 - half_width:.1f} to {20 + half_width:.1f}) |"
     )
     assert row in text
     assert f"| flat 250, depth 4 | 33 | 0 | {share(0, 1000)} | 61 | 100 |" in text
@@ -394,7 +414,7 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
     ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | inconclusive |"
     rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
-    # The network has met the first, and others of the kinds of the second and third.
+    # In training the network has met the first rival, and agents of the kinds of the other two.
     assert f"| self-play | {rivals} | yes; its kind; its kind {ours}" in text
     assert f"| self-play, 32 simulations | {rivals} | yes; its kind; its kind {ours}" in text
     assert f"| decoupled UCT 1000 | {rivals} | - {ours}" in text
@@ -402,12 +422,12 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert f"| self-play | three random_safe | no {ours}" in text
     assert "so that it is trained against the same agent that it is evaluated against" in text
     assert "for at most 15 epochs and in bfloat16" in " ".join(text.split())
-    # The thesis' goose plays in its final, and ours beside it.
+    # The final has the thesis' version of the deterministic agent.
     assert "| deterministic (thesis) | 20 | 60 |" in text
     assert f"| deterministic (thesis, tail) | {share(600, 1000)} |" in text
     assert "it is\n10.0 % to 25.0 %, depending on the competition" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
-    # Of all deaths all are head on, and a share of those of one agent are forced.
+    # All deaths are head on, and 100 of the 600 of this agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
     tenth, quarter = share(125, 1000), share(250, 1000)
     assert f"| `uib2021` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
@@ -419,30 +439,33 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert "| network of group 2: thesis-deterministic, ... | 0 to 0 | 100 to 100 | 0.0 |" in text
     assert "The first such positions in 40 games of 4 agents: `flat:simulations=1000" in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
-        "about", "versions", *PLANNED,
+        "about", "versions", *PARTS,
     }  # fmt: skip
 
 
 def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
-    found = all_records(folder)
+    records = all_records(folder)
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
         for agent, (wins, deaths, _) in zip(
-            found["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
+            records["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
         ):
             agent["lives"] = lives_record(1_000, 10 * wins, 10 * deaths)
-    agent["lives"] = lives_record(1_000, 800, 570)  # wins of the last one, 30 in the thesis
-    write(found, tmp_path)
+    # The last agent, with 80 % of wins, 30 % in the thesis.
+    agent["lives"] = lives_record(1_000, 800, 570)
+    write_study(records, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "Of the thesis' 24 counts of wins and deaths, 1 differs significantly from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
 
 
 def test_conclusions_by_hand(folder):
-    found = {name: one for part in all_records(folder).values() for name, one in part.items()}
-    by_claim = {one.claim: one for one in conclusions(found)}
+    records = {
+        name: record for part in all_records(folder).values() for name, record in part.items()
+    }
+    by_claim = {conclusion.claim: conclusion for conclusion in conclusions(records)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
-    match = found["factors"]
+    match = records["factors"]
     assert score_contrast(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
     assert score_contrast(match, DEPTH_EFFECT).mean == pytest.approx(-0.2 * 4 / 3)
     assert survival_contrast(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
@@ -468,8 +491,8 @@ def test_conclusions_by_hand(folder):
     assert noisy.verdict == INCONCLUSIVE
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
     assert len(by_claim) == 8
-    del found["factors"], found["final"]
-    assert len(list(conclusions(found))) == 4
+    del records["factors"], records["final"]
+    assert len(list(conclusions(records))) == 4
 
 
 def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path, monkeypatch):
@@ -477,7 +500,7 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
     del records["uib2021"]["agreement"]
-    write(records, out)
+    write_study(records, out)
     text = (out / "report.md").read_text()
     assert "## Flat Monte Carlo (figures 7 and 8)" in text
     assert "## Time (table 1)" in text
@@ -491,36 +514,38 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_
     assert "they need files of recorded games,\n  `--episodes FILE ...`." in text
     assert "the package has no network `ac:geese`." in text
     assert f"{len(records['uib2021'])} of {len(records['uib2021']) + 1} of part uib2021" in text
-    assert read_records(out, PLANNED) == records
+    assert read_records(out, PARTS) == records
     # Another network means other matches, and other winners.
-    changed = replace(EVERY["net-500"], settings={"epochs": 3})
-    thesis = read_records(out, PLANNED | {"uib2021": PLANNED["uib2021"] | {"net-500": changed}})
+    changed = replace(TASKS["net-500"], settings={"epochs": 3})
+    thesis = read_records(out, PARTS | {"uib2021": PARTS["uib2021"] | {"net-500": changed}})
     gone = {"net-500", "simulated", "without-real"}
     assert records["uib2021"].keys() - thesis["uib2021"].keys() == gone
 
 
-def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, monkeypatch):
+def test_records_of_matches_with_another_shipped_network_are_not_kept(
+    folder, tmp_path, monkeypatch
+):
     records, other = all_records(folder), tmp_path / "geese.safetensors"
-    write(records, tmp_path)
+    write_study(records, tmp_path)
     other.write_bytes(b"another")
     monkeypatch.setattr(study, "shipped_weights", lambda kind: {"geese": other})
-    again = read_records(tmp_path, PLANNED | {"beyond": beyond_tasks()})
+    again = read_records(tmp_path, PARTS | {"beyond": beyond_tasks()})
     assert again["beyond"].keys() == {*LOOPS, "tree"} < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
-    assert "ac:geese" in EVERY["ours-search-or-not"].settings["networks"]
-    # Nor are results of the one that lie there taken for those of the other.
-    places = {plan["ours"].artifact(tmp_path) for plan in (EVERY, beyond_tasks())}
+    assert "ac:geese" in TASKS["ours-search-or-not"].settings["networks"]
+    # Each network has its own folder of results.
+    places = {plan["ours"].artifact(tmp_path) for plan in (TASKS, beyond_tasks())}
     assert len(places) == 2
 
 
 def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
-    write(all_records(folder), out)
+    write_study(all_records(folder), out)
     arguments = ["geese", "--part", "uib2021", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
     assert "uib2021: 0 of " in capsys.readouterr().err
-    assert read_records(out, PLANNED) == all_records(folder)
+    assert read_records(out, PARTS) == all_records(folder)
 
 
 def test_options_are_checked(capsys, monkeypatch, tmp_path):
@@ -547,35 +572,35 @@ def test_other_episodes_are_not_taken_for_those_that_were_learned_from(tmp_path)
         study.check_sources(sources, EPISODES, ("a", "b", "c", "d"))
 
 
-def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
-    made = []
+def test_tasks_that_need_episodes_are_left_out_without_them(monkeypatch, tmp_path, capsys):
+    run_names = []
 
-    def run_part(part, wanted, *rest, **more):
-        made.extend(wanted)
+    def run_part(part, tasks, *rest, **more):
+        run_names.extend(tasks)
 
     monkeypatch.setattr(runner, "run_part", run_part)
     monkeypatch.setattr(study, "is_shipped", lambda: True)
     assert main(["geese", "--out", str(tmp_path)]) == 0
-    left_out = {name for name, task in EVERY.items() if task.has_record} - set(made)
-    assert left_out == {name for name in make_study().skipped_tasks if EVERY[name].has_record}
+    left_out = {name for name, task in TASKS.items() if task.has_record} - set(run_names)
+    assert left_out == {name for name in make_study().skipped_tasks if TASKS[name].has_record}
     assert "`--episodes FILE ...`" in (tmp_path / "report.md").read_text()
     file = tmp_path / "games.zip"
     file.touch()
-    made.clear()
+    run_names.clear()
     assert main(["geese", "--out", str(tmp_path), "--runs", str(tmp_path), "--episodes",
                  str(file)]) == 0  # fmt: skip
-    assert set(made) == {name for name, task in EVERY.items() if task.has_record}
+    assert set(run_names) == {name for name, task in TASKS.items() if task.has_record}
     capsys.readouterr()
 
 
 def test_target_verdicts_follow_from_the_intervals():
     assert both_targets((700, 650), 1_000) == "yes"
-    assert both_targets((700, 610), 1_000) == "inconclusive"  # from 58.0 to 64.0 %
+    assert both_targets((700, 610), 1_000) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
     assert both_targets((590, 700), 1_000) == "inconclusive"
     assert both_targets((700, 500), 1_000) == both_targets((500, 610), 1_000) == "**no**"
 
 
-def test_names_of_agents():
+def test_titles_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
     assert agent_title("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
     assert agent_title("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
@@ -585,8 +610,8 @@ def test_names_of_agents():
     assert agent_title("mcts:simulations=1000") == "decoupled UCT 1000"
     assert agent_title("deterministic") == "deterministic"
     assert agent_title("deterministic:variant=thesis") == "deterministic (thesis)"
-    assert EVERY["games-125"].positional_arguments == ("generate",)
-    assert EVERY["games-real"].positional_arguments[0] == "convert"
+    assert TASKS["games-125"].positional_arguments == ("generate",)
+    assert TASKS["games-real"].positional_arguments[0] == "convert"
 
 
 @pytest.mark.slow

@@ -1,4 +1,8 @@
-"""Study of Hex: the tasks that repeat Tanaka (2018), our own, and the report."""
+"""Tests of the study of Hex: tasks that repeat Tanaka (2018), tasks beyond it, and the report.
+
+A task is a command that writes the results of a training, from which a record for the report is
+made.
+"""
 
 import csv
 import json
@@ -30,14 +34,17 @@ AC_TASKS = PARTS["actor-critic"]
 
 
 def record_of(folder: Path) -> dict:
+    """Return the record of the task whose results are in a folder."""
     return make_record(STUDY.tasks[folder.name], folder.parent)
 
 
 def valid_records(out: Path, parts=PARTS) -> dict:
+    """Return the records in a report's folder that belong to the tasks of some parts."""
     return read_records(out, parts, STUDY.is_valid_record)
 
 
 def parsed(run: Task) -> DQNConfig:
+    """Return the settings that the command of a task has."""
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
     return parse("dqn", arguments[3:])
@@ -49,12 +56,12 @@ def test_runs_are_those_of_the_paper():
     assert {
         name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
-    one = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
-    assert (one.learning_rate, one.gamma, one.exploration_initial_eps, one.network.filters) == (
-        0.1, 0.9, 0.25, (48,),
-    )  # fmt: skip
-    assert (one.final_learning_rate, one.exploration_final_eps) == (0.1, 0.25)
-    assert (one.games, one.experience, one.opponent, one.agent_seat) == (
+    first = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
+    # The name of a run has its learning rate, gamma, epsilon and number of layers.
+    assert (first.learning_rate, first.gamma) == (0.1, 0.9)
+    assert (first.exploration_initial_eps, first.network.filters) == (0.25, (48,))
+    assert (first.final_learning_rate, first.exploration_final_eps) == (0.1, 0.25)
+    assert (first.games, first.experience, first.opponent, first.agent_seat) == (
         150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
     assert {parsed(PAPER_TASKS[name]).games for name in grid} == {150_000, 50_000}
@@ -62,15 +69,13 @@ def test_runs_are_those_of_the_paper():
     best = parsed(PAPER_TASKS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
-    assert (
-        parsed(PAPER_TASKS["simple"]).experience == "simple"
-    )  # "simple" and "mirrored": table 4.3
+    # Table 4.3: "simple" and "mirrored".
+    assert parsed(PAPER_TASKS["simple"]).experience == "simple"
     assert parsed(PAPER_TASKS["mirrored"]).opponent == "heuristic"
     assert parsed(PAPER_TASKS["board-8"]).game == "hex:board_size=8,first=white"
     assert parsed(PAPER_TASKS["second"]).agent_seat == "second"
-    literal = parsed(
-        PAPER_TASKS["ablation-literal"]
-    )  # the settings exactly as the paper states them
+    # The settings exactly as the paper states them.
+    literal = parsed(PAPER_TASKS["ablation-literal"])
     assert (literal.network, literal.win_reward, literal.loss_reward) == (
         parse("dqn", ["tanaka2018"]).network,
         100.0,
@@ -99,12 +104,16 @@ def test_ours_use_no_more_games_than_the_paper():
 def write_fake_run(
     folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int
 ) -> None:
-    """Write the files of a training run with made-up results."""
+    """Write the files of a training run with invented results.
+
+    `rates` are the fractions of won games in each 100 training games of the player `seat`; `wins`
+    of 1,000 evaluation games are won in each seat.
+    """
     low, high = wilson(wins, 1000)
     result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
-        {"seat": one, **result, "win_rate": wins / 1000, "low": low, "high": high}
-        for one in ("first", "second")
+        {"seat": seat_name, **result, "win_rate": wins / 1000, "low": low, "high": high}
+        for seat_name in ("first", "second")
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
@@ -133,6 +142,7 @@ def write_fake_run(
 
 @pytest.fixture
 def fake_runs(tmp_path):
+    """Return a folder with invented runs of all tasks."""
     folder = tmp_path / "runs"
     for name, run in PAPER_TASKS.items():
         seat = "second" if name == "second" else "first"
@@ -164,10 +174,10 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
     first = "5x5, first player against mixed:epsilon=0.2 | 77 (in training games)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
-    assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
+    assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    # 36 s each.
+    # 52 runs of 36 s each.
     assert "0.52 hours for 52 of 52 runs with the paper's settings (one core each)" in text
     content = json.loads((out / "results.json").read_text())
     assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
@@ -280,9 +290,8 @@ def test_target_verdicts_follow_from_the_intervals():
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
     assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
-    assert (
-        target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
-    )  # from 97.5 to 99.1
+    # From 97.5 to 99.1 %.
+    assert target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
     assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against a deterministic opponent all games are the same: there is no interval.
     assert target_verdict(result(1_000), "heuristic", 100) == "yes"

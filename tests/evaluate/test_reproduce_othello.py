@@ -1,4 +1,7 @@
-"""Tests of the Othello study: tasks of the document, and report."""
+"""Tests of the Othello study: tasks that repeat a paper (`seville2019`), tasks beyond it, report.
+
+A task is a command that writes an artifact, from which a record for the report is made.
+"""
 
 import json
 import math
@@ -31,23 +34,24 @@ from ludoteca.train.value_regression import ValueRegressionConfig
 pytestmark = pytest.mark.interpreted
 
 STUDY = make_study()
-PLANNED = STUDY.parts
-TASKS = PLANNED["seville2019"]
+PARTS = STUDY.parts
+TASKS = PARTS["seville2019"]
 
 
-def write(records, out):
+def write_study(records, out):
+    """Write the report of records to a folder."""
     write_report(STUDY, records, out, out / "no runs")
 
 
 def options(task, folder: str = "there") -> dict[str, list[str]]:
     """Return the options of a task's command, by name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
-            found[word[2:]] = []
-        elif found:
-            found[list(found)[-1]].append(word)
-    return found
+            by_name[word[2:]] = []
+        elif by_name:
+            by_name[list(by_name)[-1]].append(word)
+    return by_name
 
 
 def test_games_are_those_of_the_paper():
@@ -99,11 +103,11 @@ def test_matches_are_at_equal_iterations_and_at_equal_time():
 
 
 def test_competitors_are_given_times_that_were_measured(tmp_path):
-    tasks = PLANNED["alphazero"]
+    tasks = PARTS["alphazero"]
     (tmp_path / "az-pace").mkdir()
     pace = {"agents": [{"seconds_per_move": 0.0125}, {"seconds_per_move": 9}]}
     (tmp_path / "az-pace/results.json").write_text(json.dumps(pace))
-    for task in tasks.values():  # a move takes as long as in a single game
+    for task in tasks.values():  # games are timed one by one, not in a batch
         assert options(task, str(tmp_path))["batch"] == ["1"]
     spec, other = options(tasks["az-mcts"], str(tmp_path))["agents"]
     assert spec == names.COMPETITORS["az"]
@@ -116,23 +120,24 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
 
 def test_fast_study_has_the_same_tasks():
     assert paper_tasks(fast=True).keys() == TASKS.keys()
-    assert alphazero_tasks(fast=True).keys() == PLANNED["alphazero"].keys()
-    assert readings_tasks(fast=True).keys() == PLANNED["readings"].keys()
+    assert alphazero_tasks(fast=True).keys() == PARTS["alphazero"].keys()
+    assert readings_tasks(fast=True).keys() == PARTS["readings"].keys()
 
 
 def test_readings_differ_from_their_opponents_in_one_option():
-    matches = {name: task for name, task in PLANNED["readings"].items() if task.kind == "match"}
+    matches = {name: task for name, task in PARTS["readings"].items() if task.kind == "match"}
     for name, option in (("playout", ",playout="), ("level", ",max_depth=1")):
         chosen = [task for key, task in matches.items() if key.startswith(name)]
         assert len(chosen) == 4
         for task in chosen:
             first, second = options(task)["agents"]
-            rest, found, _ = first.partition(option)
-            assert found
+            rest, has_option, _ = first.partition(option)
+            assert has_option
             assert rest == second or task.name == "playout-uct"
 
 
 def match_record(wins: int, draws: int, losses: int) -> dict:
+    """Return the counts of a match."""
     return {"games": wins + draws + losses, "wins": wins, "draws": draws, "losses": losses}
 
 
@@ -174,13 +179,14 @@ def example_artifact(task) -> dict:
         {"opponent": "random", "player_won": 0.97, "loss": 0.625, "accuracy": 0.7},
         {"opponent": "self", "player_won": 0.49, "loss": 0.75, "accuracy": 0.6},
     ]
-    tests = [one | {"phases": phases} for one in tests]
+    tests = [test | {"phases": phases} for test in tests]
     return {"about": ABOUT, "games": 2_000, "tests": tests}
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for tasks in PLANNED.values():
+    """Return a folder with example artifacts of all tasks."""
+    for tasks in PARTS.values():
         for name, task in tasks.items():
             if task.has_record:
                 (tmp_path / "runs" / name).mkdir(parents=True)
@@ -189,16 +195,20 @@ def folder(tmp_path):
 
 
 def all_records(folder: Path) -> dict:
-    found = {
+    """Return the records of all tasks that have one, by part and name."""
+    records = {
         part: {name: make_record(task, folder) for name, task in tasks.items()}
-        for part, tasks in PLANNED.items()
+        for part, tasks in PARTS.items()
     }
-    return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
+    return {
+        part: {name: record for name, record in of_part.items() if record}
+        for part, of_part in records.items()
+    }
 
 
 def test_report_has_the_figures_of_the_records(folder, tmp_path):
     records = all_records(folder)
-    write(records, tmp_path / "report")
+    write_study(records, tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # By hand: 220 of 400 games won, 120 of 200 as black, 100 of 200 as white.
     won = {}
@@ -207,7 +217,8 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
         won[wins] = f"{100 * wins / games:.1f} ({low:.1f} to {high:.1f})"
     cells = f"| 400 | 220, 20, 160 | {won[220]} | {won[120]} | {won[100]} | stronger |"
     assert won[220].startswith("55.0 (50.1 to 59.8")
-    assert text.count(cells) == 9 + 3 + 8 + 2 + 9  # iterations, time, noise, AlphaZero, readings
+    # Rows of the tables: iterations, time, noise, AlphaZero, readings.
+    assert text.count(cells) == 9 + 3 + 8 + 2 + 9
     assert f"| 10,000 | 200 {cells}" in text
     assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     assert f"| itself | player to move | 50 {cells}" in text
@@ -240,25 +251,25 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_
     out, records = tmp_path / "report", all_records(folder)
     del records["seville2019"]["random-1k-time"]
     records["alphazero"] = {}
-    write(records, out)
+    write_study(records, out)
     text = (out / "report.md").read_text()
     assert "## Equal iterations" in text
     assert "## Cost of the labels' noise" in text
     assert not any(f"## {title}" in text for title in ("Equal time", "Summary", "AlphaZero"))
     assert "29 of 30 of part seville2019" in text
-    assert read_records(out, PLANNED) == records
-    assert read_records(tmp_path / "none", PLANNED) == {part: {} for part in PLANNED}
-    # Matches of a network that is now another one are not kept.
+    assert read_records(out, PARTS) == records
+    assert read_records(tmp_path / "none", PARTS) == {part: {} for part in PARTS}
+    # If the settings of a network change, its record and those of its matches are not kept.
     name = "net-self-10k"
     changed = replace(TASKS[name], settings={"games": 9_999})
-    kept = read_records(out, {**PLANNED, "seville2019": TASKS | {name: changed}})["seville2019"]
+    kept = read_records(out, {**PARTS, "seville2019": TASKS | {name: changed}})["seville2019"]
     gone = {"net-self-10k", "test-self-10k", "self-10k-50", "self-10k-200"}
     assert records["seville2019"].keys() - kept.keys() == gone
 
 
 def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
-    write(all_records(folder) | {"alphazero": {}}, out)
+    write_study(all_records(folder) | {"alphazero": {}}, out)
     arguments = [
         "othello",
         "--part",
@@ -287,7 +298,7 @@ def test_options_are_checked(capsys, monkeypatch):
 
 
 class WritingTask:
-    """A task that writes the names of those that were there before it."""
+    """Task whose artifact lists the files in the folder when it was run."""
 
     def __init__(self, name, after=(), **settings):
         self.name, self.requires, self.settings = name, after, settings
@@ -307,10 +318,10 @@ def test_tasks_wait_for_those_they_require(tmp_path):
         WritingTask("b", ("a",)),
         WritingTask("c", ("of another part",)),
     ]
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    run_tasks({task.name: task for task in tasks}, tmp_path, 2, False, finished.append)
     assert finished == ["c", "a", "b"]
     assert "a" in (tmp_path / "b").read_text()
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    run_tasks({task.name: task for task in tasks}, tmp_path, 2, False, finished.append)
     assert sorted(finished[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these tasks require each other: x"):
         run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
@@ -328,17 +339,17 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
         make(6)
     (tmp_path / "a").unlink()
     make(6)
-    (tmp_path / "settings.json").unlink()  # as earlier versions left it
+    (tmp_path / "settings.json").unlink()  # earlier versions did not write this file
     make(5)
 
 
-def test_a_timed_match(tmp_path, capsys):
+def test_timed_match_reports_moves_time_and_elo(tmp_path, capsys):
     agents = ("mcts:simulations=8", "random")
     timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)
-    found = json.loads((tmp_path / "m.json").read_text())
-    search, chance = found["agents"]
+    results = json.loads((tmp_path / "m.json").read_text())
+    search, chance = results["agents"]
     assert [search["agent"], chance["agent"]] == list(agents)
-    assert search["moves"] + chance["moves"] == round(10 * found["mean_plies"])
+    assert search["moves"] + chance["moves"] == round(10 * results["mean_plies"])
     assert search["simulations"] == 8
     assert search["seconds_per_move"] > 0
     assert "simulations" not in chance

@@ -8,11 +8,12 @@ import pytest
 from ludoteca.evaluate.studies.execution import pack, run_on_workers, unpack
 from ludoteca.local_executor import InlineExecutor
 
+# Program of a task: it writes its name, and the names in the artifacts that it requires.
 CODE = """
 import json, sys
 from pathlib import Path
 folder, name, *after = sys.argv[1:]
-found = [json.loads((Path(folder) / one / "results.json").read_text())["name"] for one in after]
+found = [json.loads((Path(folder) / task / "results.json").read_text())["name"] for task in after]
 if name == "bad":
     sys.exit("no such agent")
 made = Path(folder) / name
@@ -22,31 +23,31 @@ made.mkdir()
 
 
 @dataclass(frozen=True)
-class Small:
-    """A task that writes its name and those of what it needs."""
+class NamingTask:
+    """Task that runs `CODE`."""
 
     name: str
     requires: tuple[str, ...] = ()
     settings = {"seed": 0}  # noqa: RUF012
 
     def arguments(self, folder):
-        """Return what stands after `python`."""
+        """Return the arguments of `python`."""
         return ["-I", "-S", "-c", CODE, str(folder), self.name, *self.requires]
 
     def artifact(self, folder):
-        """Return the file that is there in the end."""
+        """Return the file that the task writes."""
         return folder / self.name / "results.json"
 
 
 def make(tmp_path, *tasks, waiting=None):
-    """Make tasks; return their names as they are finished."""
-    by_name = {one.name: one for one in tasks}
+    """Run tasks, or those in `waiting`; return their names in the order in which they finish."""
+    by_name = {task.name: task for task in tasks}
     waiting = [*by_name] if waiting is None else waiting
     return list(run_on_workers(by_name, waiting, tmp_path, InlineExecutor(), {}))
 
 
-def test_pieces_are_made_after_those_they_need(tmp_path):
-    tasks = Small("c", ("a", "b")), Small("b", ("a",)), Small("a")
+def test_tasks_run_after_those_they_require(tmp_path):
+    tasks = NamingTask("c", ("a", "b")), NamingTask("b", ("a",)), NamingTask("a")
     assert make(tmp_path, *tasks) == ["a", "b", "c"]
     for task in tasks:
         made = json.loads(task.artifact(tmp_path).read_text())
@@ -55,8 +56,8 @@ def test_pieces_are_made_after_those_they_need(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
 
 
-def test_what_was_made_before_is_sent_along(tmp_path):
-    a, b = Small("a"), Small("b", ("a",))
+def test_earlier_artifacts_are_sent_to_the_worker(tmp_path):
+    a, b = NamingTask("a"), NamingTask("b", ("a",))
     make(tmp_path, a)
     (tmp_path / "b").mkdir()  # begun, but not finished
     (tmp_path / "b" / "half").touch()
@@ -64,11 +65,11 @@ def test_what_was_made_before_is_sent_along(tmp_path):
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["results.json"]
 
 
-def test_a_piece_that_fails_is_named(tmp_path):
+def test_a_task_that_fails_is_named(tmp_path):
     with pytest.raises(RuntimeError, match=r"(?s)bad failed: .*no such agent"):
-        make(tmp_path, Small("bad"))
+        make(tmp_path, NamingTask("bad"))
     with pytest.raises(RuntimeError, match="these tasks require each other: x, y"):
-        make(tmp_path, Small("x", ("y",)), Small("y", ("x",)))
+        make(tmp_path, NamingTask("x", ("y",)), NamingTask("y", ("x",)))
     assert list(tmp_path.iterdir()) == []
 
 

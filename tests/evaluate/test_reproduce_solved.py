@@ -17,7 +17,7 @@ STUDY = make_study()
 TASKS = STUDY.tasks
 
 
-def test_the_trainings_are_commands_that_are_understood(tmp_path):
+def test_training_tasks_have_valid_commands(tmp_path):
     assert tuple(NETWORKS) == ("tictactoe", "hex", "connect4")
     for name, (game, settings) in NETWORKS.items():
         arguments = TASKS[name].arguments(tmp_path)
@@ -42,19 +42,20 @@ ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
 def example_record(task):
+    """Return a record of a task without running it."""
     settings = dict(task.settings)
     if task.kind == "network":
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
         content = {"config": config, "training": training}
     elif task.kind == "best-response":
-        found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        content = {"game": task.positional_arguments[1], "result": found}
+        result = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
+        content = {"game": task.positional_arguments[1], "result": result}
     elif task.kind == "positions":
-        found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
+        result = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
         content = {
             "game": task.positional_arguments[1],
-            "result": found | {"won": [300, 280], "drawn": [200, 170]},
+            "result": result | {"won": [300, 280], "drawn": [200, 170]},
         }
     else:
         content = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
@@ -68,7 +69,7 @@ def test_report_has_the_figures_of_the_records(tmp_path):
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
     both = "100 | 90.0 (82.6 to 94.5) | 100 | 3.0 (1.0 to 8.5)"
     assert f"| mcts:simulations=10000 | {both} |" in text
-    assert "| dqn:hex5 | 1 | not won | 1 | not won |" in text  # all games of a seat are one
+    assert "| dqn:hex5 | 1 | not won | 1 | not won |" in text  # all games of a seat are the same
     assert "one training run with one seed, and computed in bfloat16" in text
     assert "| 12 to 18 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
     assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text

@@ -20,6 +20,7 @@ AGENTS = ("greedy", "random")
 
 @pytest.fixture(autouse=True)
 def wide_terminal(monkeypatch):
+    """Make the terminal so wide that no output is wrapped."""
     monkeypatch.setenv("COLUMNS", "200")
 
 
@@ -51,7 +52,7 @@ def test_match_stops_at_the_first_decision_and_counts_pairs():
     assert result.elo.low < result.elo.elo < result.elo.high
 
 
-def test_joined_slices_equal_a_match_of_as_many_games():
+def test_sequential_match_equals_a_match_of_as_many_games():
     result = play_sequential_match(
         "tictactoe", AGENTS, Sprt(0, 100), seed=3, random_plies=1, num_replays=5
     ).match

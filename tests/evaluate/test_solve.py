@@ -31,7 +31,7 @@ def test_sheep_win_from_the_initial_position() -> None:
 @pytest.mark.parametrize(
     ("size", "returns"), [(4, (-1, 1)), pytest.param(6, (1, -1), marks=pytest.mark.slow)]
 )
-def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
+def test_values_of_sheep_and_wolf_on_small_boards(size: int, returns: tuple[int, int]) -> None:
     assert solve(make_game(f"sheep_and_wolf:board_size={size}")).returns == returns
 
 
@@ -57,6 +57,7 @@ def test_tic_tac_toe_is_a_draw_after_every_first_move() -> None:
     assert solution.positions <= 5478, "number of reachable positions"
 
 
+# Rows of the board; B: the first move wins for black, the player to move.
 @pytest.mark.parametrize(
     ("size", "wins"),
     [
@@ -114,7 +115,7 @@ def minimax(game: Game, s: Any, known_values: dict[str, float]) -> float:
     ],
 )
 def test_solutions_equal_plain_minimax(spec: str, plies: int) -> None:
-    """Solutions of positions after a few random moves, with either player to move."""
+    """Check solutions of positions after a few random moves, with either player to move."""
     game = make_game(spec)
     rng = np.random.default_rng(0)
     assert game.player is not None

@@ -46,9 +46,8 @@ PUBLISHED = [
 @pytest.mark.parametrize(("model", "elo0", "elo1", "frequencies", "published"), PUBLISHED)
 def test_log_likelihood_ratio_matches_published_tests(model, elo0, elo1, frequencies, published):
     llr = log_likelihood_ratio(elo0, elo1, frequencies, model)
-    assert llr == pytest.approx(
-        published, abs=0.011
-    )  # Fishtest rounds or truncates to two decimals
+    # Fishtest rounds or truncates to two decimals.
+    assert llr == pytest.approx(published, abs=0.011)
 
 
 def test_log_likelihood_ratio_without_draws_is_that_of_binomial_trials():
@@ -60,7 +59,10 @@ def test_log_likelihood_ratio_without_draws_is_that_of_binomial_trials():
 
 @pytest.mark.parametrize("elo", [-80.0, 0.0, 35.0])
 def test_most_likely_probabilities_solve_the_quadratic_equation_of_three_results(elo):
-    """With a given mean score, the Lagrange condition is a quadratic equation in x."""
+    """Check the maximum of the likelihood under a given mean score s by its Lagrange condition.
+
+    The condition is a quadratic equation in the Lagrange multiplier x.
+    """
     losses, draws, wins = 30.0, 50.0, 45.0
     n, s = losses + draws + wins, expected_score(elo)
     values = (-s, 0.5 - s, 1 - s)
@@ -138,7 +140,11 @@ def test_invalid_frequencies_are_rejected(frequencies):
 
 
 def lattice_worse_probability(lower, upper, drift, variance, time, position, steps=4000):
-    """Return the probability of a worse outcome by the finite differences of Crank-Nicolson."""
+    """Return `StoppedBrownianMotion.worse_probability` by finite differences (Crank-Nicolson).
+
+    That is the probability that the motion hits the lower bound before a time, or is below a
+    position at that time.
+    """
     from scipy.linalg import solve_banded
 
     intervals = 1200
@@ -150,9 +156,8 @@ def lattice_worse_probability(lower, upper, drift, variance, time, position, ste
     up = variance / (2 * h * h) + drift / (2 * h)
     down = variance / (2 * h * h) - drift / (2 * h)
     for step in range(steps):
-        theta = (
-            1.0 if step < 8 else 0.5
-        )  # first steps implicit, as the final values are discontinuous
+        # The first steps are implicit, as the final values are discontinuous.
+        theta = 1.0 if step < 8 else 0.5
         rate = dt * (1 - theta)
         right = value.copy()
         right[1:-1] += rate * (up * value[2:] + down * value[:-2] - (up + down) * value[1:-1])
@@ -211,10 +216,10 @@ def test_expected_games_and_error_rates_are_those_of_wald(model):
     assert test.acceptance_probability(5, 0.4) == pytest.approx(0.9, rel=0.02)
     # Wald 1945, formula 4.8: E[n] = (L(theta) lower + (1 - L(theta)) upper) / E[z]
     deviation = math.sqrt(score_variance(5, 0.4, model))
+    # A normalized Elo difference of 800 / log(10) = 347.4 is a standard deviation of a game.
     s0, s1 = 0.5, expected_score(5) if model == LOGISTIC else 0.5 + 5 / 347.43558552 * deviation
-    drift = (
-        s1 - s0
-    ) ** 2 / deviation**2  # per pair: half the variance of a game, and half the squared distance
+    # E[z] of a pair is (s1 - s0)^2 / (2 variance), with half the variance of a game.
+    drift = (s1 - s0) ** 2 / deviation**2
     expected = 2 * (0.1 * test.lower + 0.9 * test.upper) / drift
     assert test.expected_games(5, 0.4) == pytest.approx(expected, rel=0.02)
     assert (
@@ -335,7 +340,7 @@ def test_error_rate_of_simulated_tests_is_at_most_the_nominal_rate():
 @pytest.mark.parametrize("model", [LOGISTIC, NORMALIZED])
 @pytest.mark.parametrize(("draws", "opening"), [(0.0, 0.0), (0.5, 0.0), (0.3, 200.0)])
 def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, opening):
-    """Measured with 1,000 tests each; Brownian motion ignores that the last step overshoots."""
+    """Simulate 1,000 tests; the theory, Brownian motion, ignores that the last step overshoots."""
     elo1 = 40.0
     test = Sprt(0, elo1, alpha=0.05, beta=0.05, model=model)
     elo = elo1

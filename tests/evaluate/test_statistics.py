@@ -1,4 +1,4 @@
-"""Tests of statistics against hand-computed values, SciPy and the tables of the thesis."""
+"""Tests of statistics against hand-computed values, SciPy and tables of a thesis (`uaemex2021`)."""
 
 import math
 from itertools import permutations, product
@@ -71,6 +71,7 @@ def test_friedman_matches_hand_computation():
     assert test.p == pytest.approx(math.exp(-test.statistic / 2))  # with 2 degrees of freedom
 
 
+# Critical values q at the 5 % level, Demsar 2006, table 5 (a).
 @pytest.mark.parametrize(("agents", "q"), [(3, 2.343), (5, 2.728), (10, 3.164)])
 def test_nemenyi_critical_difference_as_in_demsar(agents, q):
     scores = np.random.default_rng(0).random((8, agents))
@@ -145,7 +146,8 @@ def test_rating_difference_of_two_agents_follows_their_score():
         ELO_PER_UNIT * math.log(score / (1 - score))
     )
     assert ratings.elo.sum() == pytest.approx(0)
-    # The standard error of log odds is 1 / sqrt(n p (1 - p)); each rating has half of it.
+    # The standard error of log odds is 1 / sqrt(n p (1 - p)), with n = 1000 games and a virtual
+    # draw; each rating has half of it.
     half_width = 1.959964 * ELO_PER_UNIT / math.sqrt(1001 * score * (1 - score)) / 2
     np.testing.assert_allclose(ratings.high - ratings.elo, half_width, rtol=1e-3)
     np.testing.assert_allclose(ratings.elo - ratings.low, half_width, rtol=1e-3)

@@ -15,6 +15,7 @@ NAMES = [
 
 
 def table(**options):
+    """Return a table with a row for each of `NAMES`."""
     terminal_table = TerminalTable(("agent", "games", "mean rank", "95 % interval"), **options)
     for k, name in enumerate(NAMES):
         terminal_table.add(name, f"{10 ** (3 * k):,}", "1.50", "-20 to +20")
@@ -22,6 +23,7 @@ def table(**options):
 
 
 def print_table(terminal_table, width):
+    """Return a table as a terminal of this width shows it."""
     console = Console(file=io.StringIO(), width=width)
     console.print(terminal_table, soft_wrap=True)
     return console.file.getvalue()

@@ -66,7 +66,7 @@ def test_matches_have_different_seeds():
     seeds += [
         replace(SMALL_TOURNAMENT, seed=4).match_seed(match) for match in SMALL_TOURNAMENT.matches()
     ]
-    assert len(set(seeds)) == 8
+    assert len(set(seeds)) == 8  # four matches of two tournaments
     # The seeds of a pair do not depend on the other agents.
     with_third_agent = replace(
         SMALL_TOURNAMENT, agents=("random", "greedy", "mcts:simulations=5"), names=()
@@ -79,6 +79,7 @@ def test_matches_have_different_seeds():
 
 
 def test_forfeits_are_logged_and_reported(tmp_path):
+    # An agent that crashes at its first move.
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
     plan = Tournament(("hungry_geese:num_players=2",), agents, games_per_pair=2, repeats=1)
@@ -151,6 +152,7 @@ def test_games_may_be_joined_by_commas():
     )
 
 
+# Expected seconds: work / workers + chain * (1 - 1 / workers).
 @pytest.mark.parametrize(
     ("workers", "seconds", "limit"),
     [(1, 1000.0, "work"), (10, 145.0, "work"), (1000, 50.95, "chain"), (10**6, 51.0, "chain")],
@@ -167,7 +169,6 @@ def test_forecast_by_number_of_workers(workers, seconds, limit):
 def test_counts_by_pair_and_agent_agree():
     results = synthetic_results(3, 4)
     wins, draws = results.wins(), results.draws()
-    t = results.tournament
     for pair in results.pair_results:
         a, b = pair.pair
         assert (pair.wins, pair.losses) == (wins[pair.game, a, b], wins[pair.game, b, a])
@@ -175,7 +176,7 @@ def test_counts_by_pair_and_agent_agree():
         assert pair.wins_first + pair.wins_second == pair.wins == sum(pair.wins_by_repeat)
         assert pair.losses_first + pair.losses_second == pair.losses
         assert pair.games == 12
-    assert results.points().sum() == t.total_games
+    assert results.points().sum() == results.tournament.total_games
     assert (results.points() == results.points_by_repeat().sum(2)).all()
     draws_lose = synthetic_results(3, 4, draws="loss")
     assert (draws_lose.points() == wins.sum(2)).all()

@@ -20,6 +20,7 @@ from ludoteca.evaluate.tournament.plan import Match
 from ludoteca.evaluate.tournament.played_games import MISSING, PlayedGames
 from ludoteca.evaluate.tournament.run import run_tournament
 
+# Program that plays `LONG_TOURNAMENT` in short tasks, so that the log has many lines.
 CHILD = """
 import sys, time
 from ludoteca.evaluate.tournament import run
@@ -112,6 +113,7 @@ def test_a_folder_belongs_to_one_tournament(tmp_path, changes, message):
 
 
 def played_games(first, outcomes, **changes):
+    """Return a line of the log: games from number `first` on, with letters for their outcomes."""
     return PlayedGames(**({"match": Match(0, (0, 1), 0), "plies": 9, "seconds": 0.5} | changes),
                   first=first, outcomes=outcomes)  # fmt: skip
 
@@ -189,14 +191,13 @@ def test_games_of_a_pilot_run_are_part_of_the_tournament(tmp_path, monkeypatch):
     monkeypatch.setattr(pilot, "SAMPLE_SECONDS", 0.001)
     plan = replace(SMALL_TOURNAMENT, games_per_pair=48)
     pilot_run = pilot.play_pilot(plan, tmp_path / "pilot", processes=1)
-    assert (
-        12 <= pilot_run.played < plan.total_games
-    )  # at least 3 tasks of 2 games for each of 2 pairs
+    # At least 3 tasks of 2 games for each of 2 pairs.
+    assert 12 <= pilot_run.played < plan.total_games
     assert pilot_run.forecast.seconds > 0
     missing = plan.total_games - pilot_run.played
     text = "\n".join(pilot_run.lines(price=3.6))
     assert f"96 games, {pilot_run.played} of them played, {missing} left" in text
-    cost = pilot_run.forecast.expected_seconds(1) / 1000
+    cost = pilot_run.forecast.expected_seconds(1) / 1000  # at 3.6 dollars an hour
     assert re.search(rf"\n +1 .* {re.escape(f'${cost:.2f}')}\n", text)
     resumed = run_tournament(plan, tmp_path / "pilot", processes=1)
     uninterrupted = run_tournament(plan, tmp_path / "uninterrupted", processes=1)

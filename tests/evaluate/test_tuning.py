@@ -22,12 +22,14 @@ from ludoteca.evaluate.tuning.run import tune_agent
 
 pytestmark = pytest.mark.interpreted
 PARAMETERS = parse_parameters(["x=0:1", "y=0.01:100:log"])
+# Optimizers with other settings than their defaults.
 OTHER_SETTINGS = [
     pytest.param(spec, marks=pytest.mark.slow)
     for spec in ("optuna:sampler=random", "ntbea:levels=5")
 ]
 MAXIMUM = np.array([0.3, 0.75])
 GAME = "tictactoe:board_size=3,line=3"
+# Agent whose moves are random with probability `epsilon`.
 AGENT = "skilled_agent:SkilledAgent"
 
 

@@ -22,12 +22,13 @@ def test_errors_of_values_by_hand():
 
 @pytest.mark.parametrize("view", ["second", "mover"])
 def test_errors_of_a_constant_network(tmp_path, view):
-    """The network always predicts 0.5; the same games, played again, give the targets."""
+    """Compare with the same games played again; the network always predicts 0.5."""
     game = make_game("tictactoe")
     config = ValueConfig(filters=(4,), hidden=4, view=view)
     network = ValueNetwork(config, ValueView(game, view).shape)
     for weights in network.parameters():
         torch.nn.init.zeros_(weights)
+    # The output is the tanh of this bias.
     torch.nn.init.constant_(list(network.parameters())[-1], float(np.arctanh(0.5)))
     metadata = {"game": game.spec, "network": config.as_dict()}
     save_weights(tmp_path / "best.safetensors", network.state_dict(), metadata)
@@ -45,13 +46,13 @@ def test_errors_of_a_constant_network(tmp_path, view):
         squares = [
             (value - target) ** 2 for value, (target, _) in zip(values, results, strict=True)
         ]
-        right = [
+        is_right = [
             value * target > 0 for value, (target, _) in zip(values, results, strict=True) if target
         ]
         assert test["player_won"] == match.totals[0].win_rate
         assert test["positions"] == len(results)
         assert test["loss"] == pytest.approx(np.mean(squares))
-        assert test["accuracy"] == pytest.approx(np.mean(right))
+        assert test["accuracy"] == pytest.approx(np.mean(is_right))
         # Nine moves fill the board.
         assert [(phase["moves"], phase["positions"]) for phase in test["phases"]] == [
             ("0 to 9", len(results))

@@ -1,4 +1,4 @@
-"""The lower bounds of `pyproject.toml` as constraints for pip.
+"""Lower bounds of `pyproject.toml` as constraints for pip.
 
 `python tests/packaging/bounds.py torch` prints `NAME==BOUND` for everything that the package and
 its extras for users need, except that torch keeps the version of `constraints.txt`: of older ones,
@@ -17,12 +17,12 @@ REQUIREMENT = re.compile(r"([\w.-]+)>=([\d.]+)")
 
 
 def project() -> dict[str, object]:
-    """Return the table `project` of `pyproject.toml`."""
+    """Return the table `[project]` of `pyproject.toml`."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def requirements(extras: Iterable[str] = FOR_USERS) -> Iterator[str]:
-    """Yield the requirements of the package and of some extras, extras of its own left out."""
+    """Yield the requirements of the package and of some extras, without `ludoteca[...]` itself."""
     table = project()
     for requirement in table["dependencies"]:
         yield requirement
@@ -55,7 +55,7 @@ def lower_bounds(extras: Iterable[str] = FOR_USERS) -> dict[str, str]:
 
 
 def pins() -> dict[str, str]:
-    """Return the versions of `constraints.txt`."""
+    """Return the pinned version of each distribution in `constraints.txt`."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
     return {normal(name): version for name, version in pairs}

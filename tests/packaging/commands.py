@@ -1,4 +1,4 @@
-"""Commands for users, with options that end them at once, and documented imports.
+"""Commands for users, with options that make them short, and documented imports.
 
 `CORE_COMMANDS` need no extra; each of `EXTRA_COMMANDS` needs the extra that is its value.
 """
@@ -8,7 +8,7 @@ import re
 from bounds import ROOT, project
 
 SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
-# Modules that the package runs in processes of its own.
+# Programs that only the package itself starts.
 INTERNAL_MODULES = {
     "agents.external.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.rllib",
     "evaluate.recipes.execute",

@@ -23,7 +23,7 @@ USER_CODE = HERE / "user_code.py"
 
 
 def install(name: str, *arguments: str) -> Path:
-    """Make an environment, run `pip install` with the arguments, and return its interpreter."""
+    """Make the environment `name`, run `pip install` in it, and return its interpreter."""
     folder = BUILD / name
     venv.create(folder, clear=True, with_pip=True)
     python = folder / "bin" / "python"

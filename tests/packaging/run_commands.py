@@ -1,7 +1,7 @@
-"""Runs our commands in one process, optionally as if some packages were not installed.
+"""Runner of commands in one process, optionally as if some packages were not installed.
 
 `python run_commands.py PACKAGES` reads commands as JSON from standard input and prints, for each,
-the exit status and what it printed to standard error. PACKAGES are separated by commas.
+the exit status and its standard error. PACKAGES are the missing ones, separated by commas.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Blocker(importlib.abc.MetaPathFinder):
-    """Finds nothing, and lets no one else find the packages that are missing."""
+    """Import finder that raises an error for missing packages, and finds no module itself."""
 
     def __init__(self, packages: set[str]):
         self.packages = packages
@@ -26,12 +26,16 @@ class Blocker(importlib.abc.MetaPathFinder):
 
 
 def run(command: list[str]) -> tuple[int, str]:
-    """Run `MODULE ARGUMENTS` as `python -m` does, or `import STATEMENT`."""
+    """Run `MODULE ARGUMENTS` as `python -m` does, or `import STATEMENT`.
+
+    Returns:
+        The exit status and the standard error.
+    """
     from ludoteca.extras import explain
 
-    printed, failed = io.StringIO(), io.StringIO()
+    stdout, stderr = io.StringIO(), io.StringIO()
     status: Any = 0
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(failed):
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         try:
             if command[0] == "import":
                 exec(command[1], {"__name__": "__main__"})
@@ -40,15 +44,15 @@ def run(command: list[str]) -> tuple[int, str]:
                 runpy.run_module(command[0], run_name="__main__", alter_sys=True)
         except SystemExit as stop:
             status = stop.code or 0
-        except BaseException as error:  # what `sys.excepthook` gets
+        except BaseException as error:  # all that `sys.excepthook` handles
             part = command[0].partition(".")[2].partition(".")[0]
             line = explain(error, part)
             status = 1 if line is None else 2
             print(f"{type(error).__name__}: {error}" if line is None else line, file=sys.stderr)
     if isinstance(status, str):
         status, message = 1, status
-        failed.write(message)
-    return status, failed.getvalue()
+        stderr.write(message)
+    return status, stderr.getvalue()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Without its extra, every command says in one line what to install; the core needs none."""
+"""Tests that commands without their extra name it in one line, and that the core needs none."""
 
 import json
 import os
@@ -34,13 +34,13 @@ REQUIREMENTS = [
 
 
 def optional(*extras: str) -> set[str]:
-    """Return the packages, as they are imported, that extras add to the core."""
+    """Return the import names of the packages that extras add to the core."""
     names = lower_bounds(extras).keys() - lower_bounds(()).keys()
     return {IMPORTED_AS.get(name, name) for name in names}
 
 
 def run(commands: list[list[str]], without: set[str], folder: Path) -> dict[str, tuple[int, str]]:
-    """Run commands in a process where some packages are missing."""
+    """Run commands in a process without some packages; return their status and standard error."""
     done = subprocess.run(
         [sys.executable, "-P", str(RUN), ",".join(without)],
         input=json.dumps(commands),
@@ -73,7 +73,7 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
         else:
             assert not command.startswith("ludoteca.train."), command
     needed = [command for command, (status, _) in results.items() if status != 0]
-    assert len(needed) >= 15
+    assert len(needed) >= 15  # else commands with extras were not run
 
 
 @pytest.mark.slow
@@ -103,10 +103,10 @@ def test_a_program_without_its_extra_ends_with_status_2(debug: str, tmp_path: Pa
         "from run_commands import Blocker\n"
         "sys.meta_path.insert(0, Blocker({'matplotlib'}))\n"
     )
-    places = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    python_path = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-P", "-m", "ludoteca.train.q_learning"],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(places), "LUDOTECA_DEBUG": debug},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(python_path), "LUDOTECA_DEBUG": debug},
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""Direction of imports, by import-linter: the contracts are in pyproject.toml."""
+"""Tests of the direction of imports, by import-linter with the contracts of pyproject.toml."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ LINT = (
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The package as it is installed: import-linter does not follow the mapping of folders."""
+    """Return a copy of the package as it is installed, where folders are not mapped to packages."""
     root = tmp_path_factory.mktemp("imports")
     sources = shutil.ignore_patterns("__pycache__", "*.safetensors", "*.json")
     for name in ("ludoteca", "envs", "agents", "train", "evaluate"):
@@ -28,6 +28,7 @@ def package(tmp_path_factory):
 
 
 def lint(package):
+    """Return the finished process of import-linter."""
     return subprocess.run(
         [sys.executable, "-c", LINT], cwd=package, capture_output=True, text=True, env={}
     )

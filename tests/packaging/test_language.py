@@ -1,3 +1,5 @@
+"""Tests of the check of the language, `language.py`."""
+
 import pytest
 from language import violations
 

@@ -1,4 +1,4 @@
-"""`ludoteca new-package`: its package can be installed and passes its own tests."""
+"""Tests of `ludoteca new-package`: its package can be installed and passes its own tests."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Requirements: declared if and only if imported, and pinned."""
+"""Tests of requirements: declared if and only if imported, and pinned."""
 
 import ast
 import importlib.metadata
@@ -20,25 +20,27 @@ RECIPES = ROOT / "docs" / "recipes" / "requirements"
 # Extras that constraints.txt pins; those of libraries contradict each other, and have pins of their
 # own in the recipes' requirements.
 PINNED = ("train", "render", "evaluate", "arena", "notebook", "tune", "keras", "dev", "oracles")
-# Modules that need an optional package, imported when it is asked for, and all adapters.
-ASKED_FOR = {"ray_executor.py"}
-# Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch,
-# websockets by uvicorn.
+# Modules of optional packages that are imported on demand, as all adapters are.
+ON_DEMAND = {"ray_executor.py"}
+# Imported by other packages: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by
+# PyTorch, websockets by uvicorn.
 INDIRECT = {"sb3-contrib", "tensorboard", "websockets"}
 # Installed by another package, which allows only one version: Numba's compiler.
 COMES_WITH = {"llvmlite": "numba"}
 
 
 def declared(*extras: str) -> set[str]:
+    """Return the distributions that the package and some extras require."""
     return {normal(re.split(r"[\[<>=]", requirement)[0]) for requirement in requirements(extras)}
 
 
 def everything() -> set[str]:
+    """Return the distributions that `constraints.txt` pins."""
     return declared(*PINNED)
 
 
 def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield the packages that a module imports, and whether they are imported with it."""
+    """Yield the packages that a module imports, and whether at its own import (at top level)."""
     for child in ast.iter_child_nodes(node):
         inner = top and not isinstance(child, ast.FunctionDef)
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
@@ -59,7 +61,7 @@ def libraries() -> set[str]:
 
 
 def third_party(path: Path) -> Iterator[tuple[str, bool]]:
-    """Yield the distributions that a module needs, and whether to be imported."""
+    """Yield the distributions that a module imports, and whether at its own import."""
     for package, top in imports(ast.parse(path.read_text(encoding="utf-8"))):
         if package != "ludoteca" and package not in sys.stdlib_module_names:
             package = COMES_WITH.get(package, package)
@@ -67,12 +69,13 @@ def third_party(path: Path) -> Iterator[tuple[str, bool]]:
 
 
 def imported() -> dict[str, set[Path]]:
-    found: dict[str, set[Path]] = {}
+    """Return the files that import each distribution."""
+    files: dict[str, set[Path]] = {}
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             for distribution, _ in third_party(path):
-                found.setdefault(distribution, set()).add(path.relative_to(ROOT))
-    return found
+                files.setdefault(distribution, set()).add(path.relative_to(ROOT))
+    return files
 
 
 def test_constraints_pin_exactly_the_declared_packages() -> None:
@@ -105,24 +108,22 @@ def test_declared_packages_are_imported() -> None:
     )
 
 
-def test_environments_and_agents_import_nothing_optional_unasked() -> None:
+def test_environments_import_optional_packages_on_demand_only() -> None:
     # `import ludoteca` and the command line work with the core alone.
     core = declared()
     for path in [*(ROOT / "ludoteca").glob("*.py"), *(ROOT / "envs").rglob("*.py")]:
-        if (
-            path.parent.name == "adapters" or path.name in ASKED_FOR
-        ):  # for those who use the library of that name
+        if path.parent.name == "adapters" or path.name in ON_DEMAND:
             continue
         optional = {name for name, top in third_party(path) if top} - core
         assert optional == set(), path
 
 
-def test_extras_hold_drawing_packages() -> None:
-    # Reports of trainings compare and draw, as those of evaluations do.
+def test_extra_train_includes_evaluate() -> None:
+    # Reports of trainings have statistics and figures, as those of evaluations have.
     assert declared("evaluate") <= declared("train")
 
 
-def test_bounds_without_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_and_contradictory_bounds_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bounds.requirements", lambda extras: ["numpy>=2", "torch==2.6"])
     with pytest.raises(ValueError, match=r"expected name>=version, got 'torch==2.6'"):
         lower_bounds()

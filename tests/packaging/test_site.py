@@ -1,4 +1,4 @@
-"""Site of the documents: links, navigation, figures, notebooks, and the settings of `make docs`.
+"""Tests of the site of the documents: links, navigation, figures, notebooks, `make docs`.
 
 `make docs` builds the site itself; these tests need none of its tools.
 """
@@ -34,6 +34,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def prose(path: Path) -> str:
+    """Return a document without its code blocks."""
     return FENCE.sub("", path.read_text(encoding="utf-8"))
 
 
@@ -49,6 +50,7 @@ def anchors(path: Path) -> set[str]:
 
 
 def broken_links(path: Path) -> Iterator[str]:
+    """Yield the links of a document to files or headings that do not exist."""
     for link in LINK.findall(prose(path)):
         if re.match(r"[a-z]+:", link):
             continue

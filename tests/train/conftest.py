@@ -21,7 +21,7 @@ def torch_threads():
 
 
 def sidecar(episode, scores):
-    """Return Kaggle's metadata of an episode, which omits the index 0."""
+    """Return Kaggle's metadata of an episode as JSON; they omit the index of agent 0."""
     agents = [
         {"index": p, "submissionId": 7, "initialScore": 600.0, "updatedScore": score}
         for p, score in enumerate(scores)
@@ -30,12 +30,13 @@ def sidecar(episode, scores):
     return json.dumps({"id": episode, "competitionId": 25401, "agents": agents})
 
 
+# Ratings of the agents by id of the episode; one agent has none.
 RATED = {700041: [950, 1050, 1100, 1201.5], 700326: [1101, None, 1099.9, 1000]}
 
 
 @pytest.fixture(params=["folder", "archive", "table"])
 def rated(request, tmp_path):
-    """Return the settings of a conversion of three episodes, two of which are rated."""
+    """Return sources of three episodes, two of which are rated, as `ConversionConfig` has them."""
     names = STANDARD[:3]
     if request.param == "table":
         text = io.StringIO()
@@ -62,7 +63,7 @@ def rated(request, tmp_path):
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    """Return the file of games of random agents."""
+    """Return a file of 60 games of tic-tac-toe between random agents."""
     path = tmp_path_factory.mktemp("data") / "games.npz"
     generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
     return path

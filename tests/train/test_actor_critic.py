@@ -56,7 +56,7 @@ TINY_SEARCH_GEESE = replace(
     log_interval=8,
     eval_interval=8,
 )
-# Its search is compiled in a third of the time.
+# The search of Tron is compiled in a third of the time.
 TINY_SEARCH = replace(
     TINY_SEARCH_GEESE,
     game="tron:rows=5,columns=5",
@@ -99,9 +99,9 @@ TINY_UIB2021 = replace(
 )
 @pytest.mark.slow
 def test_actor_critic_learns_tron(changes, tmp_path):
-    plain_search = replace(TINY_SEARCH, improvement_fraction=0.0)
+    search_without_sampling = replace(TINY_SEARCH, improvement_fraction=0.0)
     config = replace(
-        plain_search if "num_simulations" in changes else TINY,
+        search_without_sampling if "num_simulations" in changes else TINY,
         run_dir=tmp_path,
         game="tron:rows=5,columns=5",
         network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
@@ -124,12 +124,12 @@ def test_actor_critic_learns_tron(changes, tmp_path):
     scores.append(
         play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5).totals[0].score
     )
-    assert scores[0] < 0.5  # before it has learned
+    assert scores[0] < 0.5  # before training
     assert scores[1] > 0.9
 
 
 def algorithm_of(algorithm, config):
-    """Return an algorithm of settings, with a random network."""
+    """Return an instance of an algorithm class, with a random network."""
     game = make_game(config.game)
     config = replace(config, precision="float32")
     return algorithm(config, game, algorithm.make_network(config.network, game))
@@ -142,7 +142,7 @@ def algorithm_of(algorithm, config):
     ids=["tron", "hungry_geese"],
 )
 def test_searched_decisions_are_those_of_the_search(tiny):
-    def infer(planes):
+    def infer(planes):  # uniform policy, value 0
         return np.zeros((len(planes), 5), np.float32)
 
     config = replace(tiny, games_per_iteration=60, num_simulations=20, search_prob=0.4)
@@ -173,19 +173,19 @@ def test_decisions_are_sampled_by_policy_improvement(tmp_path):
     improvements[1000:2000] = 0.01
     improvements[2000:3000] = 0.001
     assert np.isclose(improvements.mean(), 0.00111)
-    times = np.bincount(algorithm.copies(improvements, rng), minlength=len(improvements))
-    assert np.allclose(times[:1000].mean(), 16)  # the maximum
-    assert abs(times[1000:2000].mean() - (0.5 + 0.5 * 0.01 / 0.00111)) < 0.1
-    assert abs(times[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
-    assert abs(times[3000:].mean() - 0.5) < 0.01
-    # No search improved a policy.
+    num_copies = np.bincount(algorithm.copies(improvements, rng), minlength=len(improvements))
+    assert np.allclose(num_copies[:1000].mean(), 16)  # the maximum
+    assert abs(num_copies[1000:2000].mean() - (0.5 + 0.5 * 0.01 / 0.00111)) < 0.1
+    assert abs(num_copies[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
+    assert abs(num_copies[3000:].mean() - 0.5) < 0.01
+    # Without improvements the sampling does not fail.
     assert (algorithm.copies(np.zeros(10, np.float32), rng) < 10).all()
     algorithm.config = replace(config, improvement_fraction=0)
     assert np.array_equal(algorithm.copies(improvements, rng), np.arange(len(improvements)))
 
 
 def test_gae_matches_hand_computation():
-    rollout = (
+    rollout = (  # games, players, values and returns of five decisions
         np.zeros(5, np.int32),
         np.array([0, 1, 0, 1, 0], np.int8),
         np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
@@ -204,6 +204,7 @@ def test_gae_matches_hand_computation():
 def test_losses_match_hand_computation():
     log_ratios = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
     advantage = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
+    # Means of min(ratio * advantage, clipped ratio * advantage), with ratios clipped to 0.8 to 1.2.
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
     assert torch.isclose(clipped_loss(log_ratios, advantage, 0.2), torch.tensor(expected))
     logs = torch.log(torch.tensor([0.5, 0.25]))
@@ -213,6 +214,7 @@ def test_losses_match_hand_computation():
 
 def test_uib2021_loss_is_bounded_below():
     log_probs = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
+    # Probabilities below 1e-7 are clipped.
     loss = uib2021_loss(log_probs, torch.tensor([-1.0, -1.0, -1.0]))
     loss.backward()
     assert torch.isclose(loss, torch.tensor((-10 + 2 * np.log(1e-7)) / 3).float())
@@ -241,7 +243,7 @@ def test_non_finite_losses_end_a_run(config, tmp_path):
 
 @pytest.mark.slow
 def test_rollouts_hold_games_of_the_learning_seats():
-    def infer(planes):
+    def infer(planes):  # uniform policy, value 0
         return np.zeros((len(planes), 5), np.float32)
 
     pool = ("random_safe", "greedy")
@@ -282,6 +284,7 @@ def test_a_fraction_of_confident_decisions_is_trained_on(fraction, tmp_path, mon
     seen = np.concatenate(batches)
     assert (seen == 0.5).sum() == (max_probs == 0.5).sum()
     num_confident = (max_probs > 0.5).sum()
+    # Three standard deviations of a binomial count.
     assert abs((seen > 0.5).sum() - fraction * num_confident) <= 3 * np.sqrt(
         fraction * (1 - fraction) * num_confident
     )
@@ -341,29 +344,29 @@ def test_uib2021_accepts_only_winning_candidates(tmp_path, monkeypatch):
     training = RLTraining(replace(TINY_UIB2021, run_dir=tmp_path), tensorboard=False)
     algorithm = training.algorithm
     assert isinstance(algorithm, UIB2021)
-    scores, kept = iter([0.4, 0.4, 0.6]), []
+    scores, states = iter([0.4, 0.4, 0.6]), []
     monkeypatch.setattr(algorithm, "score_against_previous", lambda: next(scores))
-    seen = [
+    num_pending = [
         len(algorithm.pending_rollouts)
         for _ in training.run()
-        if kept.append(_trained(training)) is None
+        if states.append(_trained_state(training)) is None
     ]
-    assert seen == [1, 2, 0]
+    assert num_pending == [1, 2, 0]
     # The optimizer has no moments before a network is accepted.
-    assert kept[0].keys() == kept[1].keys() < kept[2].keys()
-    assert all(np.array_equal(kept[0][name], kept[1][name]) for name in kept[0])
-    assert not any(np.array_equal(kept[1][name], kept[2][name]) for name in kept[1])
+    assert states[0].keys() == states[1].keys() < states[2].keys()
+    assert all(np.array_equal(states[0][name], states[1][name]) for name in states[0])
+    assert not any(np.array_equal(states[1][name], states[2][name]) for name in states[1])
     assert training.updates > 2
     assert (algorithm.tested, algorithm.accepted) == (3, 1)
 
 
-def _trained(training):
-    """Return the weights that learn, and the optimizer's moments."""
-    learns = {f"network/{name}" for name, _ in training.network.named_parameters()}
+def _trained_state(training):
+    """Return the trainable weights and the optimizer's moments."""
+    trainable = {f"network/{name}" for name, _ in training.network.named_parameters()}
     return {
         name: array.copy()
         for name, array in training.learner.state().items()
-        if name in learns or name.startswith("optimizer/")
+        if name in trainable or name.startswith("optimizer/")
     }
 
 
@@ -375,11 +378,14 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert main(config) is not None
     text = (tmp_path / "run" / "report.md").read_text()
     assert "Proximal policy optimization in Hungry Geese" in text
-    assert "| random | any | 9 |" in text
+    assert "| random | any | 9 |" in text  # 3 games for each of 3 seats
     # Each living goose decides once per ply.
-    made = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
-    assert made["plies"] < made["decisions"] < 3 * made["plies"]
-    assert f"({made['decisions'] / made['learning_seconds']:,.0f} decisions of the network)" in text
+    counts = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
+    assert counts["plies"] < counts["decisions"] < 3 * counts["plies"]
+    assert (
+        f"({counts['decisions'] / counts['learning_seconds']:,.0f} decisions of the network)"
+        in text
+    )
     for name in ("best.safetensors", "learning_curve.png", "game.svg", "game.png", "replay.json"):
         assert (tmp_path / "run" / name).stat().st_size > 0
     assert "random" in capsys.readouterr().out
@@ -401,7 +407,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     ],
 )
 def test_invalid_settings_raise(changes, problem, tmp_path):
-    of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
-    config = TINY_SEARCH if of_search else TINY_UIB2021 if "max_rollouts" in changes else TINY
+    is_of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
+    config = TINY_SEARCH if is_of_search else TINY_UIB2021 if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):
         RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)

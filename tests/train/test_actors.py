@@ -1,4 +1,8 @@
-"""Tests of self-play actors in several processes and of asynchronous rollouts."""
+"""Tests of self-play actors in several processes and of asynchronous rollouts.
+
+Each actor plays a part of a rollout. `CountingActor` plays no games: its parts hold the number of
+the network that it has (`network(5)`), the number of games before, and random numbers.
+"""
 
 import time
 from dataclasses import fields, replace
@@ -35,11 +39,13 @@ TINY = AlphaZeroConfig(
 
 
 def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessActor[CountedGames]:
+    """Return two counting actors in this process."""
     config = replace(COUNTING, **changes)
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
 
 def equal_rollouts(first: object, second: object) -> bool:
+    """Return whether all arrays of two rollouts are equal."""
     return all(
         np.array_equal(getattr(first, field.name), getattr(second, field.name))
         for field in fields(first)
@@ -77,7 +83,7 @@ def test_staleness_is_bounded(bound):
     for k in range(10):
         actors.load(network(k))
         rollouts.append(actors.play(rng, 4 * k))
-        time.sleep(0.05)  # the network learns, and actors play ahead
+        time.sleep(0.05)  # in which the learner would update, and actors play ahead
     actors.close()
     for k, rollout in enumerate(rollouts):
         assert (k - rollout.networks <= bound).all()

@@ -13,11 +13,13 @@ pytestmark = pytest.mark.interpreted
 
 
 def save_as(path, games):
+    """Write games to a file and return its path."""
     save_dataset(path, games)
     return path
 
 
 def selected_seats(games):
+    """Return the selected seats by id of the game."""
     return {
         id_: np.flatnonzero(selected).tolist()
         for id_, selected in zip(games.ids.tolist(), games.selected, strict=True)

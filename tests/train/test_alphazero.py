@@ -71,13 +71,14 @@ def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     assert match.totals[0].losses <= 1
     assert match.totals[0].wins >= 520
     # Perfect play: it draws against a strong search.
-    hard = play_match(
+    strong_match = play_match(
         "tictactoe", [f"az:{tmp_path},simulations=64", "mcts:simulations=5000"], 20, seed=1
     )
-    assert hard.totals[0].losses <= 1
+    assert strong_match.totals[0].losses <= 1
 
 
 def test_samples_of_a_game_match_hand_computation():
+    # Two games with 3 and 2 plies; the last ply of the first is without a full search.
     rollout = AlphaZeroRollout(
         lengths=np.array([3, 2]),
         returns=np.array([1, -1], np.float32),
@@ -106,7 +107,7 @@ def test_rollouts_are_valid_games(search_policy):
     game = make_game("hex:board_size=3")
     config = replace(TINY, game=game.spec, search_policy=search_policy, full_search_prob=0.5)
 
-    def infer(planes):
+    def infer(planes):  # uniform policy, value 0
         return np.zeros((len(planes), 10), np.float32)
 
     rollout = AlphaZero(config, game, None).collect(infer, np.random.default_rng(0), 0)
@@ -133,7 +134,7 @@ def test_self_play_follows_solved_endgames(spec, solver_empties):
     game = make_game(spec)
     encoder = Encoder(game)
 
-    def infer(planes):
+    def infer(planes):  # uniform policy, value 0
         return np.zeros((len(planes), game.num_actions + 1), np.float32)
 
     config = replace(TINY, game=spec, solver_empties=solver_empties, games_per_iteration=12)
@@ -144,19 +145,19 @@ def test_self_play_follows_solved_endgames(spec, solver_empties):
     planes = planes.reshape(12, -1, *encoder.shape)
     squares, solved = planes[0, 0, 0].size, 0
     for b, length in enumerate(rollout.lengths):
-        sides = np.where(rollout.movers[b, :length] == 0, 1, -1)
+        signs = np.where(rollout.movers[b, :length] == 0, 1, -1)
         empty = squares - planes[b, :length, :2].sum((1, 2, 3))
         near = np.flatnonzero(empty <= solver_empties)
         assert (rollout.policies[b, near].max(1) == 1).all()
-        assert (rollout.values[b, near] == rollout.returns[b] * sides[near]).all()
+        assert (rollout.values[b, near] == rollout.returns[b] * signs[near]).all()
         assert rollout.full[b, :length].all()
-        if len(near) > 0 and game.name == "othello":
+        if len(near) > 0 and game.name == "othello":  # the position, from its planes
             s, mover = game.new(), int(rollout.movers[b, near[0]])
             for plane, player in enumerate((mover, 1 - mover)):
                 observation = np.argwhere(planes[b, near[0], plane])
                 s.discs[player] = sum(1 << int(8 * row + column) for row, column in observation)
             s.to_move = mover
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # shifts of bitboards wrap around
                 s.legal = placements(s, mover)
             solution = solve_endgame(game, s)
             assert rollout.policies[b, near[0], solution.action] == 1
@@ -174,8 +175,8 @@ def test_agent_follows_solved_endgames():
     streams = np.zeros((2, 1), np.uint64)
     actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
     assert actions[1] == solve_endgame(game, states[1]).action
-    alone = PolicyValueAgent(game, runner, 4, NetworkSearchConfig())
-    assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
+    without_solver = PolicyValueAgent(game, runner, 4, NetworkSearchConfig())
+    assert actions[0] == without_solver.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
 @pytest.mark.slow
@@ -223,11 +224,12 @@ def test_finished_run_can_be_extended(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("select", "strengths", "kept"),
+    ("select", "scores", "best_games"),
     [("best", (0.2, 0.9, 0.5), 40), ("best", (0.2, 0.9, 0.9), 80), ("last", (0.2, 0.9, 0.5), 80)],
 )
-def test_checkpoint_selection(tmp_path, monkeypatch, select, strengths, kept):
-    measured = iter(strengths)
+def test_checkpoint_selection(tmp_path, monkeypatch, select, scores, best_games):
+    # Evaluations are after 0, 40 and 80 games.
+    measured = iter(scores)
     monkeypatch.setattr(AlphaZero, "score", lambda self, matches: next(measured))
     training = RLTraining(
         replace(TINY, run_dir=tmp_path, checkpoint_selection=select), tensorboard=False
@@ -235,8 +237,8 @@ def test_checkpoint_selection(tmp_path, monkeypatch, select, strengths, kept):
     for _ in training.run():
         pass
     assert list(measured) == []
-    assert training.best == {"win_rate": strengths[kept // 40], "games": kept}
-    assert load_weights(tmp_path / "best.safetensors")[1]["games"] == kept
+    assert training.best == {"win_rate": scores[best_games // 40], "games": best_games}
+    assert load_weights(tmp_path / "best.safetensors")[1]["games"] == best_games
 
 
 @pytest.mark.slow
@@ -275,15 +277,17 @@ def test_rollout_of_several_processes_joins_their_parts():
 def test_gatekeeper_accepts_only_winning_candidates():
     game = make_game("tictactoe")
 
-    class Player:
+    class RecordingActor:
+        """Actor that records the networks that it loads."""
+
         def load(self, network):
             weights = torch.cat([tensor.flatten() for tensor in network.state_dict().values()])
             self.networks.add(tuple(weights.tolist()))
 
     trials = 4
     for threshold, num_accepted in ((0.0, trials), (1.0, 0)):
-        player = Player()
-        player.networks = set()
+        actor = RecordingActor()
+        actor.networks = set()
         config = replace(
             TINY,
             precision="float32",
@@ -292,14 +296,14 @@ def test_gatekeeper_accepts_only_winning_candidates():
             gating_threshold=threshold,
         )
         network = make_pv_network(TINY.network, game)
-        gatekeeper = Gatekeeper(AlphaZero(config, game, network), player)
+        gatekeeper = Gatekeeper(AlphaZero(config, game, network), actor)
         for _ in range(2 * trials):  # rollouts of 20 games
             gatekeeper.load(make_pv_network(TINY.network, game))
         assert (gatekeeper.tested, gatekeeper.accepted) == (trials, num_accepted)
-        assert len(player.networks) == 1 + num_accepted
+        assert len(actor.networks) == 1 + num_accepted
 
 
-# Searches are compiled for each game: one of each kind of action by default.
+# Games by default: one of each kind of action, as searches are compiled for each game.
 QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
 
 

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.interpreted
 ALGORITHMS = {"dqn": DQN, "alphazero": AlphaZero, "ppo": PPO}
 
 
-def sizes(name, games, plies):
+def settings_of_run(name, games, plies):
+    """Return the automatic settings of a run of some games with this mean number of plies."""
     algorithm = ALGORITHMS[name]
     return run_sizes(games, algorithm.config_class().batch_size, algorithm.limits, plies)
 
@@ -45,7 +46,7 @@ def sizes(name, games, plies):
     ],
 )
 def test_long_runs_have_the_default_sizes(name, games, plies, expected):
-    settings = sizes(name, games, plies)
+    settings = settings_of_run(name, games, plies)
     assert {key: settings[key] for key in expected} == expected
 
 
@@ -53,7 +54,7 @@ def test_long_runs_have_the_default_sizes(name, games, plies, expected):
 @pytest.mark.parametrize("games", [1, 100, 1_000, 5_000])
 @pytest.mark.parametrize("plies", [5, 12, 60])
 def test_small_runs_start_learning_early_and_evaluate_often(name, games, plies):
-    algorithm, settings = ALGORITHMS[name], sizes(name, games, plies)
+    algorithm, settings = ALGORITHMS[name], settings_of_run(name, games, plies)
     batch = algorithm.config_class().batch_size
     start, buffer = algorithm.limits.start[0], algorithm.limits.buffer[0]
     assert settings[start] <= max(games * plies / 4, 1)
@@ -98,7 +99,7 @@ def test_explicit_settings_and_presets_are_unchanged(tmp_path):
 
 
 def test_number_of_positions_follows_from_the_game(tmp_path):
-    """Random games of Tic-Tac-Toe have 7.6 plies (Monte Carlo)."""
+    """Random games of Tic-Tac-Toe have 7.6 plies on average (measured by simulation)."""
     config = DQNConfig(run_dir=tmp_path, games=20_000)
     fitted = fit_to_run(config, make_game("tictactoe"), DQN.limits)
     assert fitted.learning_starts == pytest.approx(200 * 7.6, rel=0.05)

@@ -9,12 +9,14 @@ from ludoteca.train.best_network import BestNetwork
 
 
 def network(value: float) -> nn.Linear:
+    """Return a network with a single weight."""
     linear = nn.Linear(1, 1, bias=False)
     nn.init.constant_(linear.weight, value)
     return linear
 
 
 def consider_all(best: BestNetwork, rates: list[float]) -> None:
+    """Consider networks with the weights 0, 1, ... after 10 games each, with these scores."""
     for k, rate in enumerate(rates):
         changing = network(k)
         best.consider(changing, games=10 * k, updates=k, score=rate)
@@ -22,7 +24,7 @@ def consider_all(best: BestNetwork, rates: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("select", "rates", "kept"),
+    ("select", "rates", "best_index"),
     [
         ("best", [0.1, 0.9, 0.5], 1),
         ("best", [0.1, 0.9, 0.9], 2),
@@ -31,11 +33,11 @@ def consider_all(best: BestNetwork, rates: list[float]) -> None:
         ("last", [0.1, 0.9, 0.5], 2),
     ],
 )
-def test_latest_of_the_highest_scores_is_best(select, rates, kept):
+def test_latest_of_the_highest_scores_is_best(select, rates, best_index):
     best = BestNetwork(select, pretrained=False)
     consider_all(best, rates)
-    assert best.record == {"win_rate": rates[kept], "games": 10 * kept}
-    assert (best.updates, best.weights["weight"].item()) == (kept, kept)
+    assert best.record == {"win_rate": rates[best_index], "games": 10 * best_index}
+    assert (best.updates, best.weights["weight"].item()) == (best_index, best_index)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_latest_of_the_highest_scores_is_best(select, rates, kept):
         ("last", False, [0.1, 0.9], True),
         ("best", False, [0.9], True),  # the best network is untrained
         ("best", True, [0.9], False),  # the best network was trained before the run
-        ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # it is the current one
+        ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # the best network is the current one
     ],
 )
 def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, is_current, tmp_path):
@@ -56,9 +58,9 @@ def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, is
     metadata = {"games": 35, "updates": 3, "game": "tictactoe"}
     best.write(file, {"weight": torch.full((1, 1), 3.0)}, metadata)
     weights, written = load_weights(file)
-    number = 3 if is_current else len(rates) - 1
-    assert (weights["weight"].item(), written["updates"]) == (number, number)
-    assert written["games"] == (35 if is_current else 10 * number)
+    weight = 3 if is_current else len(rates) - 1
+    assert (weights["weight"].item(), written["updates"]) == (weight, weight)
+    assert written["games"] == (35 if is_current else 10 * weight)
     assert written["game"] == "tictactoe"
 
 

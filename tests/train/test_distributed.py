@@ -22,7 +22,7 @@ from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.run_directory import RunDirectory
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
-SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # for torchrun: folders here have common names
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # torchrun must not import folders of this checkout
 ALPHAZERO = """--game tictactoe --games-per-iteration 16 --network.filters 8 --network.blocks 1
 --num-simulations 4 --batch-size 32 --learning-starts 20 --buffer-size 1000 --log-interval 16
 --eval-interval 64 --eval-games 2 --final-eval-games 2 --eval-opponents random --eval-simulations 2
@@ -31,6 +31,7 @@ ALPHAZERO = """--game tictactoe --games-per-iteration 16 --network.filters 8 --n
 
 @pytest.fixture(autouse=True)
 def _threads():
+    """Let PyTorch use one thread, as processes started by torchrun do."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -51,7 +52,7 @@ def _environment(rank: int, port: int) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def two_processes(tmp_path_factory):
-    """Return the updates of both ranks in two processes; this process is rank 0."""
+    """Return the losses and weights of both ranks of two processes; this process is rank 0."""
     file = tmp_path_factory.mktemp("joint") / "rank1.npz"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -79,6 +80,7 @@ def two_processes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def one_process():
+    """Return the losses and weights of this process alone."""
     torch.set_num_threads(1)
     JointBatchNorm2d.copies = 1
     return joint_updates.updates()
@@ -93,6 +95,7 @@ def test_two_processes_learn_the_same_as_one(name, two_processes, one_process):
     assert any(key.endswith("weight") for key in compared)
     for key in compared:
         np.testing.assert_array_equal(rank0[key], rank1[key], key)
+        # Sums in float32 depend on the split into processes.
         np.testing.assert_allclose(rank0[key], one_process[key], rtol=1e-4, atol=2e-5, err_msg=key)
         if "losses" in key:
             np.testing.assert_allclose(
@@ -127,11 +130,13 @@ def test_processes_of_torchrun_do_not_train_separate_runs(tmp_path, monkeypatch)
 
 
 def _command(processes: int, module: str, *options: object) -> list[str]:
+    """Return the command that runs a module in some processes."""
     run = [*TORCHRUN, "--nproc-per-node", str(processes), "-m"] if processes > 1 else None
     return [*(run or [sys.executable, "-P", "-m"]), module, *map(str, options)]
 
 
 def _run(processes: int, module: str, *options: object, code: int = 0) -> str:
+    """Run a module, assert its exit status, and return what it printed."""
     done = subprocess.run(
         _command(processes, module, *options),
         capture_output=True,
@@ -144,13 +149,14 @@ def _run(processes: int, module: str, *options: object, code: int = 0) -> str:
 
 
 def _rows(folder: Path) -> list[dict[str, float]]:
+    """Return the rows of a run's metrics."""
     with (folder / "metrics.csv").open() as file:
         return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
 
 
 @pytest.mark.slow
 def test_a_run_resumes_with_another_number_of_processes(tmp_path):
-    """The first two rollouts are played by the initial network, so that losses can be compared."""
+    """Compare losses of runs whose first two rollouts are played by the same, initial network."""
     module = "ludoteca.train.alphazero"
     one, two = tmp_path / "one", tmp_path / "two"
     _run(1, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", one)
@@ -184,6 +190,7 @@ def test_epochs_learn_the_same_in_two_processes(tmp_path):
 
 
 def _children(pid: int) -> list[int]:
+    """Return the ids of the processes that a process has started."""
     processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""Deep Q-learning: transitions, targets, updates and rollouts, by hand."""
+"""Tests of deep Q-learning: transitions, targets and updates by hand, rollouts, presets."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ def make_rollout(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -
     )
 
 
-class Bytes:
+class ByteEncoder:
     """Encoder of one byte, for a game of eight actions."""
 
     game, shape, scale = SimpleNamespace(num_actions=8), (1, 1, 1), 0.5
@@ -46,7 +46,7 @@ class Bytes:
 def transitions(rollout: DQNRollout, **settings):
     """Return (ply, reward, discount, ply of the bootstrap state or None) of each transition."""
     algorithm = DQN(replace(DEFAULT, gamma=0.5, **settings), make_game("tictactoe"), None)
-    algorithm.layout = ExampleLayout(Bytes, algorithm.layout.columns)
+    algorithm.layout = ExampleLayout(ByteEncoder, algorithm.layout.columns)
     return [
         (
             int(r["planes"][0]),
@@ -103,7 +103,7 @@ def test_negamax_targets_bootstrap_from_the_opponent_with_negative_sign():
 def test_n_step_returns_end_at_random_moves():
     game = make_rollout([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
     records = transitions(game, n_step=9, td_target="negamax")
-    assert records[0] == (0, 0.0, 0.25, 2)  # up to the random move
+    assert records[0] == (0, 0.0, 0.25, 2)  # the return ends before the random move
     assert records[1] == (1, 0.0, -0.5, 2)
     assert records[2] == (2, -(0.5**3), 0.0, None)  # the random move has a transition
 
@@ -117,7 +117,7 @@ def test_transitions_stay_within_games_and_learning_seats():
 
 def test_later_losses_have_smaller_weights():
     rollout = make_rollout([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
-    # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
+    # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100; the longest game has 25 plies.
     final_rewards = rewards(rollout, TANAKA2018, 25)
     assert np.allclose(final_rewards, [[100, -65.3846], [-26.9231, 100]])
     drawn = make_rollout([9], [0, 1], returns=[(0, 0)])
@@ -139,6 +139,7 @@ class ConstantNetwork(nn.Module):
 
 
 def batch_of(discount: float, legal) -> dict[str, np.ndarray]:
+    """Return two transitions; the second ends its game, the first leads to `legal` actions."""
     planes = np.zeros((2, 1, 1, 1), np.int8)
     return {
         "planes": planes,
@@ -151,6 +152,7 @@ def batch_of(discount: float, legal) -> dict[str, np.ndarray]:
 
 
 def learner_of(outputs, config: DQNConfig) -> tuple[DQN, NetworkLearner]:
+    """Return an algorithm and its learner, with a network of constant outputs."""
     algorithm = DQN(
         replace(config, precision="float32"), make_game("tictactoe"), ConstantNetwork(outputs)
     )
@@ -172,12 +174,12 @@ def test_targets_match_hand_computation(settings, expected):
     config = replace(DEFAULT, network=network, loss_function="mse", **settings)
     algorithm, learner = learner_of([3.0, 1.0, 2.0], config)
     learner.network.outputs.data = torch.tensor([1.0, 5.0, 2.0])
-    batch = {name: torch.from_numpy(one) for name, one in batch_of(-0.5, [1, 0, 1]).items()}
+    batch = {name: torch.from_numpy(column) for name, column in batch_of(-0.5, [1, 0, 1]).items()}
     assert np.allclose(algorithm.td_targets(batch), [1 - 0.5 * expected, 2.0])
 
 
 def test_update_matches_hand_computation():
-    """SGD on 0.5 (y - Q)^2: each chosen output moves by rate * error / batch size."""
+    """By hand: SGD on 0.5 (y - Q)^2 moves a chosen output by learning rate * error / batch size."""
     _, learner = learner_of([0.0, 0.0, 4.0], replace(TANAKA2018, momentum=0.0, opponent="self"))
     losses, errors = learner.update(batch_of(0.8, [1, 1, 1]), 0.0)
     # Targets 1 + 0.8 * 4 and 2.
@@ -189,7 +191,7 @@ def test_update_matches_hand_computation():
 
 @pytest.mark.parametrize(("interval", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
 def test_target_network_is_updated_at_its_interval(interval, copied):
-    """The target network is copied after exactly these updates, and stays the same in between."""
+    """Check that the target network is copied after the updates `copied` only."""
     config = replace(TANAKA2018, target_update_interval=interval, opponent="self")
     algorithm, learner = learner_of([0.0, 0.0, 4.0], config)
     if interval == 0:
@@ -232,7 +234,7 @@ def test_rollouts_are_valid_games():
     )
     algorithm = DQN(config, game, None)
     rng = np.random.default_rng(0)
-    best = np.arange(game.num_actions, dtype=np.float32)  # the highest number first
+    best = np.arange(game.num_actions, dtype=np.float32)  # the network prefers the highest action
     rollout = algorithm.collect(lambda planes: np.tile(best, (len(planes), 1)), rng, 0)
     explored = 0
     for g in range(30):

@@ -1,4 +1,4 @@
-"""Runs of deep Q-learning: learning, resume after a kill, reports, the command."""
+"""Tests of runs of deep Q-learning: learning, resume after a kill, reports, the command."""
 
 import csv
 import json
@@ -66,7 +66,7 @@ def test_dqn_learns_tic_tac_toe(tmp_path):
     assert second.wins >= 800
 
 
-# One of each kind of action by default, the others in `make test-slow`.
+# Games by default: one of each kind of action. The others are learned in `make test-slow`.
 QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
 
 
@@ -103,7 +103,7 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
 
 @pytest.mark.slow
 def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
-    found = {}
+    weights = {}
     for name, settings in {
         "a": {},
         "b": {},
@@ -114,10 +114,10 @@ def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
             replace(TINY, run_dir=tmp_path / name, games=120, **settings), tensorboard=False
         )
         assert [*training.run()] == [20, 40, 60, 80, 100, 120]
-        found[name] = training.network.state_dict()
+        weights[name] = training.network.state_dict()
     same = {
-        name: all(torch.equal(weight, found["a"][key]) for key, weight in weights.items())
-        for name, weights in found.items()
+        name: all(torch.equal(weight, weights["a"][key]) for key, weight in state.items())
+        for name, state in weights.items()
     }
     assert same == {"a": True, "b": True, "other": False, "alone": False}
 
@@ -143,12 +143,14 @@ def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
             "overlap_actor_learner": False,
         },
     ],
-    ids=["modern", "plain"],
+    ids=["default", "plain"],
 )
 def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     config = replace(TINY, **settings)
-    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
-    for _ in whole.run():
+    uninterrupted = RLTraining(
+        replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False
+    )
+    for _ in uninterrupted.run():
         pass
     killed = replace(config, run_dir=tmp_path / "killed")
     code = (
@@ -174,12 +176,12 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     assert 0 < again.games < config.games
     for _ in again.run():
         pass
-    expected = whole.network.state_dict()
+    expected = uninterrupted.network.state_dict()
     for name, weight in again.network.state_dict().items():
         assert torch.equal(weight, expected[name]), name
-    without_time = [{**row, "seconds": 0} for row in whole.metrics.rows]
+    without_time = [{**row, "seconds": 0} for row in uninterrupted.metrics.rows]
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
-    assert again.best == whole.best
+    assert again.best == uninterrupted.best
 
 
 def test_a_folder_belongs_to_one_run(tmp_path):
@@ -195,6 +197,7 @@ def test_a_folder_belongs_to_one_run(tmp_path):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
+    """Return the folder and the results of a finished run."""
     folder = tmp_path_factory.mktemp("runs") / "demo"
     config = replace(
         DEMO,
@@ -297,8 +300,9 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     # A command that this process ran long ago does not count.
     monkeypatch.setattr(command, "STARTED", time.monotonic() - 3600)
     command.run_command("test", lambda: None)
-    warm = replace(TINY, run_dir=tmp_path / "warm", games=120)  # compiles, and imports the report's
-    assert main(warm) is not None
+    # A first run compiles, and imports the modules of the report.
+    first = replace(TINY, run_dir=tmp_path / "first", games=120)
+    assert main(first) is not None
     capsys.readouterr()
     config = replace(TINY, run_dir=tmp_path, games=10**6, minutes=0.04, save_seconds=1e9)
     start = time.monotonic()
@@ -312,7 +316,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     assert results["training"]["games"] == training.games
     where = f"stopped after {training.games:,} of 1,000,000 games"
     assert where in (tmp_path / "report.md").read_text()
-    # What was learned is what `dqn:FOLDER` plays, although the last evaluation was long ago.
+    # `dqn:FOLDER` plays the best network that was evaluated, not an untrained one.
     assert metadata["games"] == results["training"]["best"]["games"] > 0
     assert metadata["updates"] > 0
     out = capsys.readouterr().out
@@ -338,6 +342,7 @@ def test_weights_transfer_from_a_small_board(tmp_path):
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the training command in a folder."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "ludoteca.train.dqn", *arguments],
         capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "120"},

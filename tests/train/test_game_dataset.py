@@ -23,6 +23,7 @@ GEESE = GenerationConfig(game="hungry_geese", agents=("random_safe",), num_worke
 
 
 def assert_same(games, others):
+    """Assert that two data sets are equal."""
     assert (games.game, games.agent_names) == (others.game, others.agent_names)
     for name in (
         "actions",
@@ -63,27 +64,29 @@ def test_slices_masks_and_chunks(tmp_path):
 
 
 def test_concatenates_recorded_and_generated_games(tmp_path):
-    mine = play_games(replace(GEESE, games=3))
+    generated = play_games(replace(GEESE, games=3))
     games, _ = converted(tmp_path, GOLDEN)
-    both = concatenate([mine, games])
+    both = concatenate([generated, games])
     assert set(both.agent_names) == {"random_safe", *games.agent_names}
-    counts = [len(samples_of(mine)), len(samples_of(games))]
+    counts = [len(samples_of(generated)), len(samples_of(games))]
     assert np.bincount(samples_of(both).games >= 3).tolist() == counts
     assert both.agent_names[both.agents[3, 0]] == games.agent_names[games.agents[0, 0]]
     with pytest.raises(ValueError, match="are different games"):
-        concatenate([mine, play_games(GenerationConfig(game="tron", agents=("random",), games=1))])
+        concatenate(
+            [generated, play_games(GenerationConfig(game="tron", agents=("random",), games=1))]
+        )
 
 
 def test_invalid_games_raise():
     games = concatenate([read(golden(name)) for name in STANDARD])
 
-    def refused(message, **arrays):
+    def refused(message, **arrays):  # asserts that games with these arrays raise
         with pytest.raises(ValueError, match=message):
             samples_of(replace(games, **arrays))
 
-    def edited(name, place, value):
+    def edited(name, index, value):
         array = getattr(games, name).copy()
-        array[place] = value
+        array[index] = value
         return {name: array}
 
     second = games.offsets[1]
@@ -151,17 +154,17 @@ def test_split_keeps_games_together():
     games = play_games(
         GenerationConfig(game="hungry_geese", agents=("random_safe",), games=40, seed=1)
     )
-    apart, samples = validation_games(games, 0.25, seed=0), samples_of(games)
-    assert apart.sum() == 10
-    held_out = apart[samples.games]
-    assert set(samples.games[held_out]) == set(np.flatnonzero(apart))
+    is_validation, samples = validation_games(games, 0.25, seed=0), samples_of(games)
+    assert is_validation.sum() == 10
+    held_out = is_validation[samples.games]
+    assert set(samples.games[held_out]) == set(np.flatnonzero(is_validation))
     assert not set(samples.games[held_out]) & set(samples.games[~held_out])
-    assert (validation_games(games, 0.25, seed=1) != apart).any()
+    assert (validation_games(games, 0.25, seed=1) != is_validation).any()
 
 
 @pytest.mark.parametrize("game", ["hungry_geese:num_players=3,rows=5,columns=5", "tron:rows=6"])
 def test_generated_games_equal_interpreted_replay(game):
-    """Every game is replayed in plain Python, from its seed."""
+    """Compare every game with its replay in plain Python, from its seed."""
     games = play_games(
         GenerationConfig(game=game, agents=("random_safe", "random"), games=6, seed=3)
     )

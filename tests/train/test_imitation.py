@@ -35,6 +35,7 @@ TINY_PLAIN = ACConfig(kind="uib2021", view="plain", filters=8, blocks=1, value=F
 
 
 def games_of(*agents, games=30, game=SMALL, seed=0):
+    """Return games of some agents."""
     return play_games(
         GenerationConfig(game=game, agents=agents, games=games, seed=seed, num_workers=1)
     )
@@ -42,7 +43,7 @@ def games_of(*agents, games=30, game=SMALL, seed=0):
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Write games of `greedy`, rated 1000, and `random_safe`, rated by the number of the game."""
+    """Return a file of 30 games of `greedy`, rated 1000, and `random_safe`, rated 0, 1, ..., 29."""
     games = games_of("greedy", "random_safe")
     greedy = games.agents == games.agent_names.index("greedy")
     ratings = np.where(greedy, 1000, np.arange(30)[:, None])
@@ -51,12 +52,14 @@ def mixed(tmp_path_factory):
 
 
 def tiny(data, folder, base=DEFAULT, **changes):
+    """Return the settings of a short run with a small network."""
     network = TINY if base is DEFAULT else TINY_PLAIN
     settings = {"network": network, "epochs": 3, "batch_size": 64, "seed": 1} | changes
     return replace(base, data=(data,), run_dir=folder, **settings)
 
 
 def trained(config):
+    """Return a training that has been run to its end."""
     training = ImitationTraining(config, tensorboard=False)
     for _ in training.run():
         pass
@@ -64,6 +67,7 @@ def trained(config):
 
 
 def weights(folder, name="network"):
+    """Return the weights in a file of a run."""
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
@@ -78,7 +82,7 @@ def test_network_imitates_an_agent(tmp_path):
         epochs=4,
         batch_size=64,
         learning_rate=5e-3,
-        augment=False,  # the agent takes the first of equally good actions
+        augment=False,  # the agent is not symmetric: of equally good actions it takes the first
     )
     training = trained(config)
     data = training.data
@@ -143,8 +147,8 @@ def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     expected = SeatEncoder(data.games.game, view).encode(
         samples.states[samples.rows[chosen]], seats
     )
-    for one, other in zip(data.observations.encode(chosen), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for arrays, expected_arrays in zip(data.observations.encode(chosen), expected, strict=True):
+        np.testing.assert_array_equal(arrays, expected_arrays)
 
 
 def test_samples_are_selected_by_agent_and_by_rating(mixed, tmp_path):
@@ -177,7 +181,7 @@ def test_samples_are_selected_by_agent_and_by_rating(mixed, tmp_path):
     ],
 )
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
-    """In the cell that the move leads to, augmentation changes no plane."""
+    """Check that all planes are equal in the cell that the move leads to, before and after."""
     games = games_of("random_safe", games=12, game=game)
     samples = replay_positions(games).samples()
     samples = samples[:: max(1, len(samples) // 150)]
@@ -186,14 +190,14 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
     planes, _ = encoder.encode(samples.states[samples.rows], seats)
     augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
     rng = np.random.default_rng(0)
-    which = augmentation.sample(len(planes), rng)
-    assert len(set(which)) > min(len(augmentation), len(planes)) / 2
-    moved = augmentation.observations(planes, which)
-    actions = augmentation.actions[which, samples.actions]
+    symmetry_indices = augmentation.sample(len(planes), rng)
+    assert len(set(symmetry_indices)) > min(len(augmentation), len(planes)) / 2
+    moved = augmentation.observations(planes, symmetry_indices)
+    actions = augmentation.actions[symmetry_indices, samples.actions]
     assert len(augmentation) == 1 or (actions != samples.actions).any()
     _, rows, columns = encoder.shape
     for i in range(len(planes)):
-        symmetry = encoder.symmetries[which[i]]
+        symmetry = encoder.symmetries[symmetry_indices[i]]
         np.testing.assert_array_equal(moved[i], symmetry.observation(planes[i]))
         target_cells = []
         for seen, action in ((planes[i], samples.actions[i]), (moved[i], actions[i])):
@@ -292,7 +296,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],
-    ids=["modern", "plain", "uib2021"],
+    ids=["default", "plain", "uib2021"],
 )
 def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_path):
     whole = trained(tiny(mixed, tmp_path / "whole", base, **changes))
@@ -323,23 +327,23 @@ def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_pa
         ImitationTraining(started, tensorboard=False)
 
 
-def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
+def test_validation_is_without_dropout_and_with_running_means(mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, UIB2021, epochs=1))
     network, data = training.network, training.data
-    before = {name: one.clone() for name, one in network.state_dict().items()}
+    before = {name: weight.clone() for name, weight in network.state_dict().items()}
     chosen = data.validation[:60]
     losses = training.evaluate(network, chosen)
     planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
     network.eval()
     with torch.no_grad():
         logits = network(planes).double().numpy()
-    chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
-    expected = -np.log(chances[np.arange(60), data.actions[chosen]])
+    probabilities = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    expected = -np.log(probabilities[np.arange(60), data.actions[chosen]])
     np.testing.assert_allclose(losses["loss"], expected, rtol=1e-4)
     np.testing.assert_array_equal(losses["accuracy"], logits.argmax(1) == data.actions[chosen])
-    alone = training.evaluate(network, chosen[:1])  # independent of the batch
-    np.testing.assert_allclose(alone["loss"], losses["loss"][:1], rtol=1e-4)
-    assert all(torch.equal(before[name], one) for name, one in network.state_dict().items())
+    first = training.evaluate(network, chosen[:1])  # does not depend on the batch
+    np.testing.assert_allclose(first["loss"], losses["loss"][:1], rtol=1e-4)
+    assert all(torch.equal(before[name], weight) for name, weight in network.state_dict().items())
     network.train()
     training.update(data.training[:64], np.random.default_rng(0), 0.0)
     assert not torch.equal(
@@ -378,13 +382,13 @@ def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_pa
         assert (run / name).stat().st_size > 100
     report = (run / "report.md").read_text()
     assert json.loads((run / "results.json").read_text()) == json.loads(json.dumps(results))
-    whole, *agents = results["validation"]
+    overall, *agents = results["validation"]
     assert {one["agent"] for one in agents} == {"greedy", "random_safe"}
     for count in ("positions", "learned"):
-        assert whole[count] == sum(one[count] for one in agents)
-    mean = sum(one["accuracy"] * one["positions"] for one in agents) / whole["positions"]
-    assert whole["accuracy"] == pytest.approx(mean)
-    assert whole["accuracy"] == pytest.approx(results["training"]["best"]["accuracy"])
+        assert overall[count] == sum(one[count] for one in agents)
+    mean = sum(one["accuracy"] * one["positions"] for one in agents) / overall["positions"]
+    assert overall["accuracy"] == pytest.approx(mean)
+    assert overall["accuracy"] == pytest.approx(results["training"]["best"]["accuracy"])
     assert f"| greedy | {agents[0]['positions']:,} |" in report.replace("random_safe", "greedy")
     game = make_game(SMALL)
     loaded, metadata = load_ac_network(game, run / "best.safetensors")
@@ -414,8 +418,8 @@ def test_uib2021_preset_matches_the_thesis():
         UIB2021.validation_fraction,
     )
     assert settings == ("sgd", 0.9, 0.01, 0.2)
-    falls = (UIB2021.lr_schedule, UIB2021.plateau_factor, UIB2021.plateau_patience)
-    assert (*falls, UIB2021.final_learning_rate) == ("plateau", 0.3, 5, 0.0001)
+    schedule = (UIB2021.lr_schedule, UIB2021.plateau_factor, UIB2021.plateau_patience)
+    assert (*schedule, UIB2021.final_learning_rate) == ("plateau", 0.3, 5, 0.0001)
     assert not UIB2021.augment
 
 

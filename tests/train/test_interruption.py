@@ -1,4 +1,4 @@
-"""Interrupted runs: stopped anywhere, by signals and by time; untrained networks."""
+"""Tests of interrupted runs: stopped anywhere, by signals and by time; untrained networks."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ from ludoteca.train.value_regression import train as train_value_network
 
 pytestmark = pytest.mark.interpreted
 
-# Partly covered by the others, so only in `make test-slow`.
+# Kinds of runs that the others partly cover, so that they run only in `make test-slow`.
 SLOW = ("dqn-no-overlap", "alphazero", "alphazero-no-gatekeeper", "ppo-overlap", "search")
 
 
@@ -49,7 +49,7 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
         count += 1
         if count > gap and not self.stop_reason:
             phases.add(self.phase)
-            count, gap = 0, 1.5 * gap  # rarer each time, so that rollouts are finished
+            count, gap = 0, 1.5 * gap  # stops become rarer, so that rollouts are finished
             self.stop("the test")
         check(self)
 
@@ -142,8 +142,8 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     assert training.selected["win_rate"] is not None
 
 
-def signals_at(updates: list[int], number: int, monkeypatch) -> None:
-    """Send this process a signal after some updates, counted over all runs."""
+def signals_at(updates: list[int], signal_number: int, monkeypatch) -> None:
+    """Send this process a signal after some updates, counted over all runs of the test."""
     update, count = RLTraining.update, 0
 
     def send(self) -> None:
@@ -151,27 +151,27 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
         update(self)
         count += 1
         if count in updates:
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal_number)
 
     monkeypatch.setattr(RLTraining, "update", send)
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+    "signal_number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
-def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, capsys):
+def test_signal_saves_a_checkpoint_and_a_report(signal_number, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
-    signals_at([15], number, monkeypatch)
-    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
-    with pytest.raises(Interrupted, match=f"stopped by {number.name}") as stopped:
+    signals_at([15], signal_number, monkeypatch)
+    handlers = [signal.getsignal(handled) for handled in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(Interrupted, match=f"stopped by {signal_number.name}") as stopped:
         main(config)
     assert isinstance(stopped.value, KeyboardInterrupt)
-    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert [signal.getsignal(handled) for handled in (signal.SIGINT, signal.SIGTERM)] == handlers
     output = capsys.readouterr()
     again = RLTraining(config, tensorboard=False)
     assert again.updates == 15  # within a rollout
     assert 0 < again.games < config.games
-    assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
+    assert f"stopped by {signal_number.name} after {again.games} of 100 games" in output.out
     assert f"next: ludoteca play tictactoe --agent dqn:{config.run_dir}" in output.out
     assert "Ctrl-C again quits at once" in output.err
     assert load_weights(config.run_dir / "best.safetensors")[1]["updates"] > 0
@@ -227,6 +227,7 @@ def test_commands_end_with_the_status_of_their_signal():
                 os._exit(code)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
+    # 128 + the number of the signal.
     assert run(Interrupted(signal.SIGTERM)) == 143
     assert run(Interrupted(signal.SIGINT)) == 130
     assert run(KeyboardInterrupt()) == 130

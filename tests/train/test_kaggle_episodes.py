@@ -1,4 +1,4 @@
-"""Tests of recorded simultaneous games: Kaggle's episodes, generation, files, replay.
+"""Tests of recorded simultaneous games: reading, validation and conversion of Kaggle's episodes.
 
 The episodes of `tests/golden/geese_episodes.zip` are kaggle-environments' own; two of them were
 recorded by `tests/oracles/record_episodes.py`. In `faults.json` the agents of the seats 1, 3 and 0
@@ -38,7 +38,7 @@ def board(s):
     ("name", "game"), [*((name, "hungry_geese") for name in STANDARD), ("small", SMALL)]
 )
 def test_samples_equal_the_file(name, game):
-    """Every state and every player's sample is compared."""
+    """Compare every state and every player's sample with the file."""
     steps = json.loads(golden(name))["steps"]
     samples = samples_of(read(golden(name), game))
     states = samples.states.view(np.recarray)
@@ -58,6 +58,7 @@ def test_samples_equal_the_file(name, game):
     assert [tuple(map(int, sample)) for sample in columns] == expected
     assert (samples.actions.dtype, samples.players.dtype) == (np.int16, np.int8)
     rewards = np.array([agent["reward"] or 0 for agent in steps[-1]])
+    # The fraction of rivals with less reward, minus that of those with more.
     signs = np.sign(rewards[:, None] - rewards).sum(1) / (len(rewards) - 1)
     if name != "faults":
         np.testing.assert_allclose(samples.returns, signs[samples.players], rtol=1e-6)
@@ -73,7 +74,7 @@ def test_failed_agents_forfeit_and_have_no_samples():
 
 
 def test_reads_older_files_with_fewer_fields():
-    """The older file has no module_version, and its dead agents are INACTIVE, for example."""
+    """Read a file as older versions wrote it: without module_version, dead agents INACTIVE."""
     episode = json.loads(golden("700350"))
     del episode["module_version"]
     episode["info"] |= {"LiveVideoPath": None}
@@ -114,13 +115,14 @@ def changed(*path, to, name="700350"):
     return episode
 
 
-def steps(change, name="700350"):
+def with_steps(change, name="700350"):
     """Return an episode with its steps replaced by `change(steps)`."""
     episode = json.loads(golden(name))
     episode["steps"] = change(episode["steps"])
     return episode
 
 
+# Invalid episodes, and the error message of each.
 BROKEN = {
     "empty": (b"", "not JSON, or truncated"),
     "cut off": (golden("700350")[:12_000], "not JSON, or truncated"),
@@ -129,7 +131,7 @@ BROKEN = {
     "deep": (b"[" * 100_000, "not JSON, or truncated"),
     "other game": (changed("name", to="connectx"), "'hungry_geese', got one of 'connectx'"),
     "no steps": (changed("steps", to=None), "steps must be of type list, got None"),
-    "one state": (steps(lambda s: s[:1]), "steps must be two or more lists"),
+    "one state": (with_steps(lambda s: s[:1]), "steps must be two or more lists"),
     "no configuration": (changed("configuration", to=7), "configuration must be of type dict"),
     "no rows": (changed("configuration", "rows", to=None), "rows must be of type int, got None"),
     "other board": (
@@ -166,7 +168,7 @@ BROKEN = {
         changed("steps", 6, 0, "observation", "step", to=7),
         "state 6 .*: expected step 6, got 7",
     ),
-    "gap": (steps(lambda s: s[:6] + s[7:]), "state 6 .*: expected step 6, got 7"),
+    "gap": (with_steps(lambda s: s[:6] + s[7:]), "state 6 .*: expected step 6, got 7"),
     "names": (changed("info", "TeamNames", to=["a"]), "info names 1 agents, but 4 play"),
     "reward": (changed("steps", -1, 1, "reward", to="much"), "not as kaggle-environments"),
     "edited action": (
@@ -189,9 +191,11 @@ BROKEN = {
         changed("steps", 0, 0, "observation", "geese", 0, to=[42, 43]),
         "state 0: geese of length 1",
     ),
-    "cut short": (steps(lambda s: s[:-1]), "state 39 is the last, but the game is not over"),
+    "cut short": (with_steps(lambda s: s[:-1]), "state 39 is the last, but the game is not over"),
     "too long": (
-        steps(lambda s: [*s, json.loads(json.dumps(s[-1]).replace('"step": 40', '"step": 41'))]),
+        with_steps(
+            lambda s: [*s, json.loads(json.dumps(s[-1]).replace('"step": 40', '"step": 41'))]
+        ),
         "state 41: the game had already ended",
     ),
     "failure that did not kill": (
@@ -213,7 +217,7 @@ def test_invalid_episode_raises_with_state(case):
 
 
 def test_new_food_must_be_on_free_cell():
-    """Wherever food appears in the file, it must be on a free cell."""
+    """Check that food which appears on a goose is an error."""
     episode = json.loads(golden("700350"))
     boards = [step[0]["observation"] for step in episode["steps"]]
     t = next(t for t in range(1, 40) if boards[t]["food"][-1] not in boards[t - 1]["food"])
@@ -223,7 +227,7 @@ def test_new_food_must_be_on_free_cell():
 
 
 def as_episode(game, s, players):
-    """Return a game of random moves in the format of kaggle-environments."""
+    """Return a game of random moves from state s in the format of kaggle-environments."""
     rng, states = np.random.default_rng(0), []
     actions = [0] * players
     while True:

@@ -1,4 +1,4 @@
-"""Runs that are killed at a file operation, and damaged files of runs."""
+"""Tests of runs that are killed at a file operation, and of damaged files of runs."""
 
 import os
 import sys
@@ -18,6 +18,8 @@ from interrupted_runs import (
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.run_directory import RunDirectory
+
+KILL_STATUS = 9  # exit status of a simulated kill
 
 
 class Killed:
@@ -40,14 +42,14 @@ class Killed:
             writes = event == "open" and isinstance(arguments[1], str) and "w" in arguments[1]
             watched = writes or event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir")
             if watched and path.startswith(inside) and self.operation():
-                os._exit(9)
+                os._exit(KILL_STATUS)
 
         sys.addaudithook(audit)
         fsync, opened = os.fsync, Path.open
 
         def sync(descriptor: int) -> None:
             if self.operation():
-                os._exit(9)
+                os._exit(KILL_STATUS)
             fsync(descriptor)
 
         def open_file(path: Path, mode: str = "r", *arguments, **settings):
@@ -58,7 +60,7 @@ class Killed:
 
 
 class Written:
-    """File of which a simulated kill may leave the first half."""
+    """File that is written by halves: a simulated kill leaves the first half of a write."""
 
     def __init__(self, file, killed: Killed):
         self.file, self.killed = file, killed
@@ -67,7 +69,7 @@ class Written:
         if self.killed.operation():
             self.file.write(content[: len(content) // 2])
             self.file.flush()
-            os._exit(9)
+            os._exit(KILL_STATUS)
         self.file.write(content)
 
     def __enter__(self):
@@ -102,7 +104,7 @@ def killed_before(k: int, folder: Path, work) -> int | None:
     with open(reader) as file:
         output = file.read()
     code = os.waitstatus_to_exitcode(status)
-    assert code in (0, 9), code
+    assert code in (0, KILL_STATUS), code
     return int(output) if code == 0 else None
 
 
@@ -180,11 +182,11 @@ def test_damaged_state_raises_with_its_name(tmp_path):
     complete, refused = file.read_bytes(), 0
     for position in range(len(complete)):
         content = bytearray(complete)
-        content[position] ^= 1 << position % 8
+        content[position] ^= 1 << position % 8  # flips a bit
         file.write_bytes(content)
         problem = ""
         try:
-            found = folder.load_state()
+            loaded = folder.load_state()
         except ValueError as error:
             problem = str(error)
         if problem:
@@ -192,8 +194,8 @@ def test_damaged_state_raises_with_its_name(tmp_path):
             assert f"{file} is damaged" in problem
             assert "remove it to begin anew" in problem
         else:  # bytes without effect, such as dates
-            assert found[0] == numbers
-            assert all(np.array_equal(found[1][name], one) for name, one in arrays.items())
+            assert loaded[0] == numbers
+            assert all(np.array_equal(loaded[1][name], array) for name, array in arrays.items())
     assert refused > len(complete) / 2
     for size in range(0, len(complete), 7):
         file.write_bytes(complete[:size])

@@ -1,4 +1,8 @@
-"""Neural fictitious self-play: its transitions, losses, agents, and what it learns."""
+"""Tests of neural fictitious self-play (NFSP): transitions, losses, agents, learning.
+
+In each game a player plays its best response (a Q network) or its average policy, which imitates
+the best response from a reservoir buffer.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +45,7 @@ SETTINGS = {
 
 
 def make_training(tmp_path, game=TRON, **changes) -> RLTraining:
+    """Return a training with the small settings above, changed by `changes`."""
     config = NFSPConfig(run_dir=tmp_path, game=game, **(SETTINGS | changes))
     return RLTraining(config, tensorboard=False)
 
@@ -154,7 +159,8 @@ def test_networks_learn_at_their_own_rates(tmp_path):
 def test_players_play_the_best_response_with_the_anticipatory_probability(tmp_path):
     training = make_training(tmp_path, game=TRON, anticipatory_param=0.25, games_per_iteration=200)
     rollout = training.play(0)
-    assert 60 < rollout.responders.sum() < 140  # 100 of 400, more than four standard deviations
+    # 100 of 400 are expected; the bounds are more than four standard deviations away.
+    assert 60 < rollout.responders.sum() < 140
     # Without exploration, the best response takes the legal action of the highest Q value.
     greedy = make_training(tmp_path / "all", anticipatory_param=1.0, exploration_initial_eps=0.0)
     rollout, layout = greedy.play(0), greedy.algorithm.layout
@@ -213,13 +219,13 @@ LEARNING = {
 
 @pytest.mark.slow
 # The score of random moves is 0.5, with a standard error of 0.011.
-@pytest.mark.parametrize(("game", "least"), [(TRON, 0.75), ("tictactoe", 0.6)])
-def test_average_policy_beats_random_moves(game, least, tmp_path):
+@pytest.mark.parametrize(("game", "min_score"), [(TRON, 0.75), ("tictactoe", 0.6)])
+def test_average_policy_beats_random_moves(game, min_score, tmp_path):
     training = make_training(tmp_path, game=game, **LEARNING)
     for _ in training.run():
         pass
     match = play_match(game, [f"nfsp:{tmp_path}", "random"], 2_000, seed=5)
-    assert match.totals[0].score > least
+    assert match.totals[0].score > min_score
 
 
 @pytest.mark.slow

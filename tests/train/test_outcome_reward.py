@@ -33,6 +33,7 @@ def test_rewards_follow_the_outcome(by_length):
             if not terminated:
                 assert reward == 0
         plies = len(env.unwrapped.replay().actions)
+        # The longest game of Hex 3x3 has 9 plies.
         lost = -100 * (1 - plies / 10) if by_length else -100
         won = info["rewards"][info["player"]] > 0
         assert np.isclose(reward, 100 if won else lost)

@@ -1,4 +1,4 @@
-"""PPO and REINFORCE learn sequential and simultaneous games from self-play alone."""
+"""Tests that PPO and REINFORCE learn sequential and simultaneous games from self-play alone."""
 
 import pytest
 
@@ -27,7 +27,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize(
-    ("config_class", "game", "games", "changes", "least"),
+    ("config_class", "game", "games", "changes", "min_score"),
     [
         # Four training seeds scored 0.81 to 0.88 after training, 0.50 to 0.63 before.
         pytest.param(
@@ -57,7 +57,9 @@ SETTINGS = {
     ],
     ids=["ppo-sequential", "reinforce-sequential", "reinforce-simultaneous"],
 )
-def test_policy_gradient_beats_random_moves(config_class, game, games, changes, least, tmp_path):
+def test_policy_gradient_beats_random_moves(
+    config_class, game, games, changes, min_score, tmp_path
+):
     config = config_class(run_dir=tmp_path, game=game, games=games, **(SETTINGS | changes))
     training = RLTraining(config, tensorboard=False)
     agents = [training.algorithm.agent(), "random"]
@@ -65,4 +67,5 @@ def test_policy_gradient_beats_random_moves(config_class, game, games, changes, 
     for _ in training.run():
         pass
     after = play_match(game, [f"ac:{tmp_path}", "random"], 2_000, seed=5).totals[0].score
-    assert after > max(before + 0.05, least)  # more than three standard errors of the difference
+    # 0.05 is more than three standard errors of the difference.
+    assert after > max(before + 0.05, min_score)

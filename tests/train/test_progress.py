@@ -19,6 +19,7 @@ from ludoteca.train.next_command import next_command
 from ludoteca.train.status import detail, phase
 from ludoteca.train.time_limit import TimeLimit
 
+# Status with long texts and numbers.
 LONG = RunStatus(
     phase="evaluating",
     detail="game 1,234 of 12,000",
@@ -33,6 +34,7 @@ LONG = RunStatus(
 
 
 def render_lines(status: RunStatus, clock: RateClock, width: int = 80) -> list[str]:
+    """Return the lines that the display shows in a terminal of this width."""
     console = Console(width=width, force_terminal=True, color_system=None, record=True, file=None)
     with console.capture() as capture:
         console.print(display(status, clock))
@@ -183,7 +185,8 @@ def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
         time.sleep(0.5)
         now = replace(now, notice="stopping")
     lines = capsys.readouterr().err.splitlines()
-    assert 3 <= len(lines) <= 4  # after half a second and perhaps another; evaluation; notice
+    # Lines after 0.5 s and perhaps 1 s, with the evaluation, and with the notice.
+    assert 3 <= len(lines) <= 4
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"
@@ -214,10 +217,10 @@ def test_next_command_is_suggested(spec, kind, command):
 
 
 def test_time_is_reserved_for_evaluation_and_report():
-    limit = TimeLimit(2.0, start=1000.0)
-    assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # nothing is known yet
-    assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)
-    assert limit.deadline(500.0) == pytest.approx(1000 + 120 - 24)  # a fifth at most
+    limit = TimeLimit(2.0, start=1000.0)  # minutes
+    assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # 15 %: the duration is unknown
+    assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)  # 1 s, and 5 s for the report
+    assert limit.deadline(500.0) == pytest.approx(1000 + 120 - 24)  # at most 20 %
     assert limit.deadline(500.0) < limit.end < 1120
     assert TimeLimit(None, 0.0).deadline(None) == TimeLimit(None, 0.0).end == float("inf")
 

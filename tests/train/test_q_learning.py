@@ -30,6 +30,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
+    """Yield the folder and the results of a run."""
     folder = tmp_path_factory.mktemp("runs") / "q_learning"
     arguments, sys.argv = sys.argv, ["q_learning", "--seed", "0"]
     yield folder, main(QLearningConfig(run_dir=folder))
@@ -99,9 +100,9 @@ def test_a_thousand_episodes_are_enough(seed):
     for cell in FREE:
         assert learned.updates[cell].sum() > 0
         assert not (greedy[cell] & ~optimal[cell]).any()
-    often = learned.updates >= 30
-    assert often.sum() >= 16
-    np.testing.assert_allclose(q[often], exact[often], atol=1e-3)
+    is_frequent = learned.updates >= 30
+    assert is_frequent.sum() >= 16
+    np.testing.assert_allclose(q[is_frequent], exact[is_frequent], atol=1e-3)
     # Illegal actions are never tried.
     assert not learned.updates[np.isnan(exact)].any()
     assert not learned.q[np.isnan(exact)].any()
@@ -206,7 +207,7 @@ def test_policy_shows_ties_and_unvisited_cells():
 
 @pytest.mark.slow
 def test_tutorial_output_matches_its_text(tmp_path, monkeypatch, capsys):
-    """Its Python blocks run in order; all its output is theirs or its commands'."""
+    """Run the Python blocks and commands in order; they must print every output of the text."""
     monkeypatch.chdir(tmp_path)
     blocks = FENCE.findall(TUTORIAL.read_text(encoding="utf-8"))
     names = {"__name__": "__main__"}

@@ -27,6 +27,7 @@ SMALL = GenerationConfig(
 
 
 def uct(simulations):
+    """Return the spec string of the UCT agent of the Seville paper."""
     return f"mcts:policy=uct,simulations={simulations},action_selection=mean"
 
 
@@ -112,7 +113,7 @@ def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, cou
     np.testing.assert_array_equal(reloaded.returns, games.returns)
     is_draw = games.returns[:, 0] == 0
     assert (reloaded.selected[~is_draw] == games.selected[~is_draw]).all()
-    assert reloaded.selected[is_draw].all()  # unknown
+    assert reloaded.selected[is_draw].all()  # the label 0 of a draw fits both players
     assert compact.stat().st_size < len(text) / 5
 
 
@@ -125,15 +126,18 @@ def test_reads_windows_line_ends_and_missing_last_newline(tmp_path):
 
 
 def whole_game():
+    """Return the lines of the table of one game."""
     return brute_force(play_games(replace(SMALL, games=1, seed=3))).splitlines()
 
 
 def changed(k, text):
+    """Return the lines of a game with line k replaced by a text, or by a function of the line."""
     lines = whole_game()
     lines[k] = text(lines[k]) if callable(text) else text
     return lines
 
 
+# Invalid tables, as functions that return their lines, and the error message of each.
 BROKEN = {
     "empty": (lambda: [], "is empty"),
     "columns": (lambda: ["0,1,2"], r"line 1: expected 65 columns .*got 3"),
@@ -286,8 +290,8 @@ def test_commands_generate_convert_and_verify(tmp_path, capsys):
 
 
 def test_printed_games_agree_with_the_table(tmp_path, capsys, monkeypatch):
-    """The last line of a game in the table is its final position, with the label."""
-    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 4)  # several tasks
+    """Compare with the last line of each game in the table: its final position and the label."""
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 4)  # so games are played in several tasks
     config = replace(SMALL, games=10, out=tmp_path / "a.csv", num_workers=1)
     main(replace(config, agents=("greedy", "random"), print_games=True))
     printed = re.findall(r"(?<=^game ).*?^label \S+$", capsys.readouterr().out, re.M | re.S)
@@ -314,7 +318,7 @@ def test_printed_games_agree_with_the_table(tmp_path, capsys, monkeypatch):
 
 
 def test_file_with_member_that_is_not_an_array_raises(tmp_path):
-    """NumPy returns bytes for it."""
+    """Check a member without the header of an array, for which NumPy returns bytes."""
     path = tmp_path / "games.npz"
     generate(replace(SMALL, games=2, out=path))
     with np.load(path) as archive:

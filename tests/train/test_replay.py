@@ -22,6 +22,7 @@ COLUMNS = {
 
 
 def layout(binary: bool = True) -> ExampleLayout:
+    """Return the layout of transitions with planes of 0 and 1, or of larger numbers."""
     game = SimpleNamespace(num_actions=ACTIONS)
     return ExampleLayout(
         SimpleNamespace(game=game, shape=SHAPE, scale=1 if binary else 0.1), COLUMNS
@@ -237,7 +238,7 @@ def test_new_transitions_get_the_largest_priority():
     restored = SumTree(4, alpha=1.0, epsilon=0.0)
     restored.restore({name: array.copy() for name, array in priorities.state().items()})
     restored.add(np.array([2]))
-    assert restored.total == 12.0
+    assert restored.total == 12.0  # 2 + 5 + 5
     with pytest.raises(ValueError, match="nothing to sample"):
         SumTree(4).sample(1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="expected"):

@@ -42,6 +42,7 @@ OPTIONS: dict[Any, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Any:
+    """Let PyTorch use one thread, which is faster for small networks."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -49,10 +50,12 @@ def _one_thread() -> Any:
 
 
 def make_envs(count: int = 8, **options: Any) -> SB3VecEnv:
+    """Return environments of tic-tac-toe in which the model has either seat."""
     return SB3VecEnv("tictactoe", count, agent_seat="random", seed=0, **options)
 
 
 def make_model(algorithm: Any = MaskablePPO, env: Any = None) -> Any:
+    """Return an untrained model with a small network."""
     env = make_envs() if env is None else env
     policy = "LinearPolicy" if algorithm is ARS else "MlpPolicy"
     return algorithm(policy, env, seed=0, device="cpu", **OPTIONS[algorithm])
@@ -71,7 +74,7 @@ def test_every_algorithm_plays_against_its_snapshots(algorithm: Any) -> None:
     assert 128 <= steps[1] - steps[0] < 256
     (opponent,) = envs.game_batch.opponents
     assert isinstance(opponent, PoolAgent)
-    if algorithm is not ARS:  # which does not show its steps to callbacks
+    if algorithm is not ARS:  # ARS does not call callbacks at its steps, so games are not counted
         assert sum(member.games for member in callback.pool.members) > 10
 
 
@@ -122,9 +125,9 @@ def test_a_game_lost_to_a_snapshot_has_reward_minus_one() -> None:
     assert {-1, 1} <= set(final_rewards)
 
 
-def test_win_rates_are_logged_correctly(tmp_path: Any) -> None:
+def test_logged_win_rates_are_those_of_the_rewards(tmp_path: Any) -> None:
     class RewardRecorder(SelfPlayCallback):
-        """Collects the rewards of the last steps."""
+        """Callback that also collects the rewards of the last steps of all games."""
 
         final_rewards: list[float] = []  # noqa: RUF012
 

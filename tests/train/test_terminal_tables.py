@@ -10,6 +10,7 @@ from ludoteca.train.report import results_table
 
 
 def printed(table, width: int) -> str:
+    """Return a table as printed; assert that it fits the width and is not truncated."""
     console = Console(file=io.StringIO(), width=width)
     console.print(table, highlight=False)
     text = console.file.getvalue()
@@ -19,6 +20,7 @@ def printed(table, width: int) -> str:
 
 
 def seat(name: str, games: int, distinct: int | None = None) -> dict:
+    """Return the results in a seat; `distinct` is the number of different games."""
     counts = {"games": games, "wins": games - 3, "draws": 1, "losses": 2, "distinct": distinct}
     return {"seat": name, "win_rate": 0.98765, "low": 0.97531, "high": 0.99999, **counts}
 
@@ -37,8 +39,8 @@ RESULTS = {
 def test_results_table_is_not_truncated(width):
     text = printed(results_table(RESULTS), width)
     words = set(text.split())
-    heads = {"seat", "games", "wins", "draws", "win", "rate", "95", "interval"}
-    assert heads <= words
+    headings = {"seat", "games", "wins", "draws", "win", "rate", "95", "interval"}
+    assert headings <= words
     assert text.count("97.53 to 100.00") == 6
     assert text.count("12,345") == 6
     assert text.count("(all the same)") == 3

@@ -15,11 +15,13 @@ from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.__main__ import main
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
+# Recorded costs of messages between processes.
 MESSAGES = ("task_seconds", "driver_seconds", "part_transfer_seconds")
 ONLY_PLAY = Costs(part_seconds=(10.0,), games_per_part=4)
 PLAY_AND_LEARN = replace(ONLY_PLAY, updates_per_part=2, update_seconds=1.0)
 
 
+# Expected are parts per second; a part has 4 games.
 @pytest.mark.parametrize(
     ("costs", "cluster", "expected"),
     [
@@ -60,12 +62,12 @@ def test_bandwidth_limits_throughput():
 
 
 def test_actors_wait_for_the_slowest_part_only_without_staleness():
-    """Of two parts of 1 and 3 s, the slower one takes 2.5 s on average."""
+    """By hand: of two parts of 1 or 3 s, the slower one takes 2.5 s on average."""
     costs = Costs(part_seconds=(1.0, 3.0))
-    bound = simulate(costs, Cluster(2), iterations=1500).games_per_second
-    assert bound == pytest.approx(2 / 2.5, rel=0.03)
-    free = simulate(costs, Cluster(2, max_staleness=100), iterations=1500).games_per_second
-    assert free == pytest.approx(2 / 2, rel=0.03)
+    synchronous = simulate(costs, Cluster(2), iterations=1500).games_per_second
+    assert synchronous == pytest.approx(2 / 2.5, rel=0.03)
+    asynchronous = simulate(costs, Cluster(2, max_staleness=100), iterations=1500).games_per_second
+    assert asynchronous == pytest.approx(2 / 2, rel=0.03)
 
 
 def test_limiting_factor():
@@ -93,7 +95,7 @@ def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
 
 @pytest.mark.slow
 def test_simulation_predicts_two_processes():
-    """Actors and the learner only sleep, so that their times do not depend on the machine."""
+    """Compare with actors and a learner that only sleep, whose times are those of any machine."""
     iterations, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(
         part_seconds=(PLAYING,), update_seconds=LEARNING, updates_per_part=0.5, games_per_part=2
@@ -110,7 +112,8 @@ def test_simulation_predicts_two_processes():
                 time.sleep(LEARNING)
                 times.append(time.monotonic())
             actors.close()
-            measured = 4 * (iterations - 3) / (times[-1] - times[2])  # processes start at first
+            # Without the first iterations, in which processes start.
+            measured = 4 * (iterations - 3) / (times[-1] - times[2])
             expected = simulate(costs, Cluster(2, bound)).games_per_second
             assert measured == pytest.approx(expected, rel=0.2), bound
 

@@ -36,7 +36,7 @@ TINY = (
 
 @pytest.fixture(scope="module", autouse=True)
 def _threads():
-    """Training sets the number of PyTorch's threads for the process."""
+    """Restore PyTorch's number of threads, which trainings set."""
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
@@ -55,7 +55,7 @@ def test_every_game_has_an_algorithm():
     assert choose_algorithm(make_game("connect4"), opponent="random") == "dqn"
     assert choose_algorithm(make_game("connect4"), "dqn") == "dqn"
     for id_, name in chosen.items():
-        for minutes in PRESETS.values():  # settings that its run accepts, against whom it can play
+        for minutes in PRESETS.values():  # settings are accepted, and opponents exist
             game = make_game(id_)
             config = preset_config(name, game, minutes)
             assert config.game == game.spec
@@ -93,9 +93,8 @@ def test_sequential_games_of_three_players_have_no_algorithm():
     [("dqn", "hex:board_size=3"), ("alphazero", "connect4"), ("ppo", "tron")],
 )
 def test_the_command_with_all_settings_has_the_same_settings(name, game):
-    made = make_game(game)
     algorithm = find_algorithm(name)
-    config = preset_config(name, made, 10)
+    config = preset_config(name, make_game(game), 10)
     config = replace(
         config, run_dir=Path("runs/a b"), minutes=1.5, games=77, overlap_actor_learner=False
     )
@@ -137,7 +136,7 @@ def test_settings_are_set_by_name():
 @pytest.mark.parametrize("test_seconds", [0.002, 0.05, 2])
 def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
     config = AlphaZeroConfig(eval_games=20, final_eval_games=50)
-    left = 0.8 * seconds  # after compiling and measuring
+    left = 0.8 * seconds  # the rest after compiling and measuring
     sizes = plan(config, Pace(games, test_seconds), seconds, left)
     evaluations = 1 + -(-sizes["games"] // sizes["eval_interval"])
     assert evaluations <= pace.EVALUATIONS
@@ -208,7 +207,7 @@ def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
     for text in ("random", "first", "second", "95 % interval", "report: runs/tictactoe-5-minutes"):
         assert text in printed.out
     assert max(map(len, printed.out.splitlines())) <= 80
-    # The same command again; and without the number of games, which the folder knows.
+    # The same command resumes the run; without `games`, their number is read from its folder.
     assert "resuming the run in this folder" in run_command(capfd, minutes=5).err
     run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY)
     run.plan()
@@ -221,7 +220,7 @@ def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["tictactoe", "hex:board_size=3", "connect4", "dots_and_boxes"])
 def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
-    """From both seats, nearly all games against random moves are not lost."""
+    """Check that from both seats few games against random moves are lost."""
     import dots_and_boxes
 
     dots_and_boxes.register(monkeypatch)
@@ -244,8 +243,8 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("stop", "status", "printed"),
     [
-        (KeyboardInterrupt(), 130, "interrupted\n"),  # nothing was saved: nothing can be resumed
-        (Interrupted(signal.SIGINT), 130, ""),  # the run itself has said what was saved
+        (KeyboardInterrupt(), 130, "interrupted\n"),  # no checkpoint was saved
+        (Interrupted(signal.SIGINT), 130, ""),  # the run itself has printed what was saved
         (Interrupted(signal.SIGTERM), 143, ""),
     ],
 )

@@ -34,11 +34,13 @@ SMALL = ValueConfig(filters=(16,), hidden=32)
 
 
 def random_games(game, games, seed=0):
+    """Return a data set of random games."""
     return play_games(GenerationConfig(game=game, agents=("random",), games=games, seed=seed))
 
 
 @pytest.fixture
 def config(tmp_path):
+    """Return the settings of a short run on 60 random games."""
     data = save_dataset(tmp_path / "games.npz", random_games("othello:board_size=4", 60))
     return ValueRegressionConfig(
         data=(data,), run_dir=tmp_path / "run", network=SMALL, epochs=3, batch_size=64, seed=1
@@ -78,25 +80,25 @@ def test_planes_are_white_then_black_for_both_players_to_move(planes):
 @pytest.mark.parametrize("seed", range(5))
 def test_split_keeps_games_together(seed):
     games = random_games("tictactoe:board_size=3", 40)
-    games = concatenate([games, games[:20], games[5:15]])  # some several times
-    apart = validation_games(games, 0.3, seed)
+    games = concatenate([games, games[:20], games[5:15]])  # so some games are equal
+    is_validation = validation_games(games, 0.3, seed)
     starts = games.offsets
     moves = [games.actions[starts[k] : starts[k + 1]].tobytes() for k in range(len(games))]
-    inside = {moves[k] for k in np.flatnonzero(apart)}
-    outside = {moves[k] for k in np.flatnonzero(~apart)}
+    inside = {moves[k] for k in np.flatnonzero(is_validation)}
+    outside = {moves[k] for k in np.flatnonzero(~is_validation)}
     assert not inside & outside
-    assert 0.2 < apart.mean() < 0.45
-    assert (validation_games(games, 0.3, seed) == apart).all()
+    assert 0.2 < is_validation.mean() < 0.45
+    assert (validation_games(games, 0.3, seed) == is_validation).all()
 
 
 def test_data_are_split_by_game(config):
     data = load_data(config)
-    numbers = data.positions.games
-    assert not set(numbers[data.training]) & set(numbers[data.validation])
+    game_indices = data.positions.games
+    assert not set(game_indices[data.training]) & set(game_indices[data.validation])
     assert len(data.training) + len(data.validation) == len(data.positions)
-    assert len(set(numbers[data.validation])) == 6
-    # The value is white's.
-    np.testing.assert_array_equal(data.targets, -data.games.returns[numbers, 0])
+    assert len(set(game_indices[data.validation])) == 6
+    # Targets are the returns of white, the second player.
+    np.testing.assert_array_equal(data.targets, -data.games.returns[game_indices, 0])
     with pytest.raises(ValueError, match="at least two different games"):
         validation_games(data.games[:1], 0.5, 0)
     with pytest.raises(ValueError, match="games must be at most 60"):
@@ -105,9 +107,9 @@ def test_data_are_split_by_game(config):
 
 @pytest.mark.slow
 def test_network_learns_the_winner_of_tic_tac_toe(tmp_path):
-    data = save_dataset(tmp_path / "games.npz", random_games("tictactoe", 400))
+    file = save_dataset(tmp_path / "games.npz", random_games("tictactoe", 400))
     config = ValueRegressionConfig(
-        data=(data,),
+        data=(file,),
         run_dir=tmp_path / "run",
         network=ValueConfig(filters=(32,), hidden=64, dropout=0.2, view="mover"),
         epochs=25,
@@ -119,12 +121,12 @@ def test_network_learns_the_winner_of_tic_tac_toe(tmp_path):
     training = ValueRegressionTraining(config, tensorboard=False)
     for _ in training.run():
         pass
-    found = training.data
-    ends = np.array([found.games.lengths[g] for g in found.positions.games])
-    chosen = found.validation[(found.positions.plies == ends)[found.validation]]
+    data = training.data
+    ends = np.array([data.games.lengths[g] for g in data.positions.games])
+    chosen = data.validation[(data.positions.plies == ends)[data.validation]]
     values = training.predict(training.network, chosen)
-    assert accuracy(values, found.targets[chosen]) > 0.9
-    assert training.best["loss"] < 0.8 * np.square(found.targets[found.validation]).mean()
+    assert accuracy(values, data.targets[chosen]) > 0.9
+    assert training.best["loss"] < 0.8 * np.square(data.targets[data.validation]).mean()
 
 
 def test_resumes_exactly_and_leaves_a_report(config):
