@@ -12,7 +12,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What tests read from standard error must not depend on what other tests have compiled.
 os.environ.setdefault("LUDOTECA_COMPILE_MESSAGES", "0")
-# Compilation makes many small objects that stay; collecting garbage among them costs 5% of its time.
+# Compilation makes many small objects that stay; searching them for garbage takes 5% of its time.
 gc.set_threshold(100_000, 50, 50)
 # A shell may start background commands with SIGINT ignored; child processes would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -21,8 +21,8 @@ SLICES = 24
 def make_slow_slices() -> Any:
     """Return the sliced form of a kernel that computes the cells of its slice slowly.
 
-    Arguments: `cells` and `workers` `[N]`, and the number of rounds. `workers` gets 1 + the number of
-    the thread added for each computed cell.
+    Arguments: `cells [N]`, `workers [N]`, and the number of rounds. For each computed cell, 1 + the
+    number of the thread is added to `workers`.
     """
 
     @kernel
