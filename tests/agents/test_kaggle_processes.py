@@ -69,7 +69,7 @@ def test_loading_is_part_of_the_first_move(write, seconds, action):
     assert ask(KaggleAgent(GAME, path, act_timeout=0.1, overage=0.9)) == action
 
 
-# Processes: a submission that writes its process id, its seat and the number of its calls to a file.
+# Processes: a submission that writes its process id, its seat and its number of calls to a file.
 
 COUNTING = """
     import os

@@ -1,4 +1,4 @@
-"""Tests of network-workspace search: hand-computed formulas, and positions with known answers."""
+"""Tests of network-guided search: hand-computed formulas, and positions with known answers."""
 
 import math
 

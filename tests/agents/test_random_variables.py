@@ -47,7 +47,7 @@ def test_unit_sampler_is_uniform_and_positive() -> None:
 
 
 def unit_of_bits(bits: int) -> float:
-    """Return `sample_uniform` of the stream whose next output is `bits`, by inverting SplitMix64."""
+    """Return `sample_uniform` of the stream that next yields `bits`, by inverting SplitMix64."""
     mask = 2**64 - 1
     z = bits
     for shift, mix in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, None)):

@@ -139,8 +139,9 @@ def test_resistances_match_hand_computation():
     s = after(agent.game, [])
     assert agent.resistance(s, 0) == pytest.approx(12 / 7)
     assert agent.resistance(s, 1) == pytest.approx(12 / 7)
-    # A stone on b has no resistance to north, and 1 to each of a, c and d. So c has 1 from b, 2 from
-    # a (which has 1/2 from north), and 1 to south; d has 1 from b, and 1 to south; c and d have 2.
+    # A stone on b has no resistance to north, and 1 to each of a, c and d. So c has 1 from b, 2
+    # from a (which has 1/2 from north), and 1 to south; d has 1 from b, and 1 to south; c and d
+    # have 2 between them.
     joined, blocked = agent.changes(s, 0)
     to_c = 1 + 1 / (2 + 1 / 2)  # conductance from north to c
     c, d = np.linalg.solve([[to_c + 1 + 0.5, -0.5], [-0.5, 1 + 1 + 0.5]], [to_c, 1])

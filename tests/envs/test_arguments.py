@@ -35,7 +35,8 @@ VALUES: tuple[Any, ...] = (
     None, True, 1.5, float("nan"), "a", "", b"x", Odd(), [], {}, {"a": 1}, (1,), np.array([1, 2]),
     -1, 10**30, np.int64(1), np.float64(1.0), 1j, set(), int,
 )  # fmt: skip
-# By argument: the valid ones of `VALUES`, as `repr` shows them. No argument is named "wrong". `-1` and `10**30` are valid but illegal actions, and `(1,)` is an array of one integer.
+# By argument: the valid ones of `VALUES`, as `repr` shows them. No argument is named "wrong".
+# `-1` and `10**30` are valid but illegal actions, and `(1,)` is an array of one integer.
 VALID_VALUES: dict[str, tuple[str, ...]] = {
     "game": (),
     "opponent": ("None",),  # of vector environments: self-play
