@@ -127,7 +127,7 @@ def test_a_batch_is_searched_like_single_positions():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("tune=best,tune.alpha=1/2", "tune must be result of"),
+        ("tune=best,tune.alpha=1/2", "tune must be one of"),
         ("tune.alpha=1/2", "tune needs a strategy"),
         ("tune=nmc", "needs the values of 1 to 4 parameters"),
         ("tune=nmc,tune.alpha=1/x", "must be numbers such as"),

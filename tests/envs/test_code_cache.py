@@ -11,7 +11,7 @@ from numba import config
 from source_copy import copy_sources
 
 from ludoteca.envs import code_cache
-from ludoteca.envs.code_cache import DIGEST_BYTES, private_folder
+from ludoteca.envs.code_cache import CHECKSUM_BYTES, private_folder
 from ludoteca.envs.jit import compiled
 
 
@@ -61,9 +61,9 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
     lengths = (
         0,
         1,
-        DIGEST_BYTES - 1,
-        DIGEST_BYTES,
-        DIGEST_BYTES + 1,
+        CHECKSUM_BYTES - 1,
+        CHECKSUM_BYTES,
+        CHECKSUM_BYTES + 1,
         len(whole) // 2,
         len(whole) - 1,
     )
