@@ -167,26 +167,26 @@ class InvalidOpponent(PythonRandom):
 
     Args:
         game: the game.
-        choose: an exception to raise, or a function that returns the actions of a batch size.
+        invalid_answer: an exception to raise, or a function from the batch size to actions.
         num_legal: number of calls of `act` with legal actions before.
     """
 
-    def __init__(self, game: Game, choose: Any, num_legal: int):
+    def __init__(self, game: Game, invalid_answer: Any, num_legal: int):
         super().__init__(game)
-        self.choose, self.num_legal = choose, num_legal
+        self.invalid_answer, self.num_legal = invalid_answer, num_legal
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.num_legal -= 1
         if self.num_legal >= 0:
             return super().act(states, seats, rngs, env_indices)
-        if isinstance(self.choose, Exception):
-            raise self.choose
-        return self.choose(len(states))
+        if isinstance(self.invalid_answer, Exception):
+            raise self.invalid_answer
+        return self.invalid_answer(len(states))
 
 
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "Tron-v0"])
 @pytest.mark.parametrize(
-    ("choose", "message"),
+    ("invalid_answer", "message"),
     [
         (lambda n: np.full(n, 99), r"opponent in seat 1 of game \d chose 99, which is illegal"),
         (lambda n: np.full(n, -2), "chose -2, which is illegal"),
@@ -199,10 +199,10 @@ class InvalidOpponent(PythonRandom):
     ],
 )
 def test_errors_of_opponents_name_them_and_change_nothing(
-    id_: str, choose: Any, message: str, make_small_game: MakeSmallGame
+    id_: str, invalid_answer: Any, message: str, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
-    wrong = InvalidOpponent(game, choose, num_legal=1)
+    wrong = InvalidOpponent(game, invalid_answer, num_legal=1)
     env = GameVectorEnv(game, 3, opponent=wrong, autoreset_mode=AutoresetMode.SAME_STEP)
     _, info = env.reset(seed=0)
     _, _, _, _, info = env.step(info["action_mask"].argmax(-1))
@@ -227,8 +227,8 @@ def test_opponents_cannot_change_positions(make_small_game: MakeSmallGame) -> No
 
     game = make_small_game("TicTacToe-v0")
     vandal = GameVectorEnv(game, 3, opponent=Vandal(game), agent_seat="random")
-    python = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert_same(trajectory(vandal, 20), trajectory(python, 20))
+    undisturbed = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
+    assert_same(trajectory(vandal, 20), trajectory(undisturbed, 20))
 
 
 def test_agents_have_the_opponent_protocol(make_small_game: MakeSmallGame) -> None:
