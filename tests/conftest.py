@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings, hooks and fixtures of all tests."""
 
 import gc
 import os
@@ -12,14 +12,14 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What tests read from standard error must not depend on what other tests have compiled.
 os.environ.setdefault("LUDOTECA_COMPILE_MESSAGES", "0")
-# Compiling makes many small objects that stay: looking for garbage among them is a twentieth of it.
+# Compilation makes many small objects that stay; searching them for garbage takes 5% of its time.
 gc.set_threshold(100_000, 50, 50)
-# A shell may ignore Ctrl-C in commands in the background, and what tests start would inherit that.
+# A shell may start background commands with SIGINT ignored; child processes would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Compile in every test, as `make test-compiled` does.
+# Whether tests with the mark `interpreted` are compiled, too, as in `make test-compiled`.
 COMPILED = os.environ.get("LUDOTECA_TEST_COMPILED", "0") not in ("", "0")
 
 
@@ -34,15 +34,15 @@ def runs_interpreted(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude what collection has made, which stays, from each later search for garbage."""
+    """Exclude the objects made by test collection, which stay, from later garbage collections."""
     gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Interpret what tests with the mark `interpreted` make, in the processes they start, too.
+    """Interpret the games and agents of tests marked `interpreted`, in child processes, too.
 
-    Of a test that plays little, most of the time is compilation.
+    A test that plays little would spend most of its time on compilation.
     """
     if not runs_interpreted(item):
         return (yield)

@@ -15,12 +15,12 @@ from ludoteca.executor import MAX_PENDING, WAIT, WorkerDiedError, make_executor,
 from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores
 from ludoteca.worker_pool import WorkerPool
 
-GET = operator.methodcaller("get")
+GET = operator.methodcaller("get")  # task: returns the value of a shared value
 
 
 @pytest.fixture(scope="module")
 def pool():
-    """Two processes."""
+    """Yield an executor with two worker processes."""
     with LocalExecutor(2) as executor:
         yield executor
 
@@ -39,7 +39,7 @@ def test_results_come_in_the_order_of_the_tasks(pool):
     assert next(pool.run_unordered(tasks)) == 1
 
 
-def test_tasks_are_taken_as_workers_get_free(executor):
+def test_tasks_are_taken_when_workers_become_free(executor):
     taken = 0
 
     def tasks():
@@ -94,7 +94,7 @@ def test_each_worker_receives_a_shared_value_once(pool, tmp_path):
     pids = [int(line) for line in Path(file).read_text().split()]
     assert sorted(pids) == sorted(set(pids))
     assert set(pids) <= set(pool.pids)
-    # Many others take its place; then it is sent again.
+    # Many other shared values evict it from the workers; then it is sent again.
     values = [pool.put(k) for k in range(50)]
     assert list(pool.run(partial(GET, one) for one in values)) == [*range(50)]
     assert list(pool.run([partial(GET, shared)] * 4)) == [file] * 4
@@ -150,7 +150,7 @@ def test_a_worker_that_died_while_it_was_free_is_replaced(pool):
 
 
 class RefusingPool(WorkerPool):
-    """Pool in this process; the first workers are dead when they get a task."""
+    """Pool in this process, whose first workers, `refusals` of them, are dead when sent a task."""
 
     def __init__(self, refusals):
         super().__init__(2)
@@ -230,12 +230,12 @@ def test_spec_strings_of_executors(spec, expected):
 @pytest.mark.parametrize(
     "spec", ["", "rays", "local:2", "local,num_cpus=2", "ray:", "ray,cpus=2", "ray,num_cpus=-1"]
 )
-def test_other_spec_strings_are_refused(spec):
+def test_invalid_spec_strings_of_executors_are_refused(spec):
     with pytest.raises(ValueError, match=r"executor must be local, ray, ray:auto, .*; got "):
         make_executor(spec)
 
 
-def test_the_number_of_workers():
+def test_number_of_workers_is_checked_and_at_most_that_of_tasks():
     assert make_executor(num_workers=1).num_workers == 1
     assert isinstance(make_executor(num_workers=8, num_tasks=1), InlineExecutor)
     assert cores() >= 1

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
 def git(folder: Path, *arguments: str) -> str:
+    """Run a git command in a folder and return its output."""
     identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     command = ["git", *identity, "-C", str(folder), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

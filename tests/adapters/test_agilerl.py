@@ -1,4 +1,4 @@
-"""AgileRL over our environments as they are; run in its own environment by `make recipes`."""
+"""Tests of AgileRL with our environments unchanged; `make recipes` runs them in their own venv."""
 
 from typing import Any
 
@@ -26,6 +26,7 @@ FLAT = {"observation": "flat", "dtype": "float32"}
 
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
+    """Make PyTorch deterministic."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
 
@@ -46,7 +47,7 @@ def test_ppo_learns_over_the_native_vector_environment_with_masks() -> None:
     scores, *_ = collect_rollouts(agent, envs)
     agent.learn()
     assert set(scores) <= {-1, 0, 1}
-    assert {-1, 1} <= set(scores)  # the loser is paid, too
+    assert {-1, 1} <= set(scores)  # the loser receives its reward, too
     changed = zip(before, agent.actor.parameters(), strict=True)
     assert any((old != new).any() for old, new in changed)
 
@@ -63,16 +64,16 @@ def test_ppo_learns_over_the_native_vector_environment_with_masks() -> None:
 def test_dqn_learns_by_self_play_over_the_aec_environment() -> None:
     env = tictactoe_v0.env(**FLAT)
     agent = DQN(env.observation_space("player_0"), env.action_space("player_0"), batch_size=16)
-    memory, paid, pending = ReplayBuffer(500), [], {}
+    memory, rewards, pending = ReplayBuffer(500), [], {}
     for seed in range(20):
         env.reset(seed=seed)
         pending.clear()
         for name in env.agent_iter():
             observation, reward, terminated, _, info = env.last()
-            if name in pending:  # what its last action led to, once the rival has answered
+            if name in pending:  # its last action has a result now that the opponent has moved
                 before, action = pending[name]
                 memory.add(transition(before, action, reward, observation, terminated))
-                paid.append(float(reward))
+                rewards.append(float(reward))
             if terminated:
                 env.step(None)
                 continue
@@ -81,13 +82,14 @@ def test_dqn_learns_by_self_play_over_the_aec_environment() -> None:
             assert mask[action]
             pending[name] = observation, action
             env.step(action)
-    assert sum(paid) == 0
-    assert {-1, 1} <= set(paid)
+    assert sum(rewards) == 0
+    assert {-1, 1} <= set(rewards)
     loss = agent.learn(memory.sample(16))
     assert np.isfinite(loss)
 
 
 def transition(before: Any, action: int, reward: float, after: Any, done: bool) -> Any:
+    """Return a transition as AgileRL's replay buffer stores it: a batch of one."""
     values = {"obs": before, "action": action, "reward": reward, "next_obs": after, "done": done}
     tensors = {name: torch.as_tensor(np.float32(value))[None] for name, value in values.items()}
     tensors["action"] = tensors["action"].long()
@@ -107,10 +109,12 @@ class WithoutMasks(BaseParallelWrapper):
 
 
 def geese() -> Any:
+    """Return the parallel environment of Hungry Geese with all agents in each step."""
     return hungry_geese_v0.parallel_env(keep_agents=True, illegal_action="random", **FLAT)
 
 
 def make_ippo(env: Any) -> Any:
+    """Return independent PPO for the agents of a parallel environment."""
     agents = env.possible_agents
     spaces = [
         [space(agent) for agent in agents] for space in (env.observation_space, env.action_space)
@@ -131,7 +135,8 @@ def test_ippo_plays_geese_to_the_end_without_masks() -> None:
 
 
 def test_ippo_cannot_read_masks_of_agents_that_share_a_network() -> None:
-    # AgileRL 2.58 asks whether None is in a list of arrays. If this fails, it works now.
+    # AgileRL 2.58 tests `None in` a list of arrays, which raises. If this test fails, a newer
+    # version has mended that, and `WithoutMasks` is needless.
     agent, envs = make_ippo(geese()), PzDummyVecEnv(geese())
     observations, infos = envs.reset(seed=0)
     with pytest.raises(ValueError, match="truth value of an array"):

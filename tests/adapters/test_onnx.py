@@ -1,4 +1,4 @@
-"""Networks in ONNX files: exported, they play as before; other models are checked."""
+"""Tests of ONNX files: exported networks play as before; models of other programs are checked."""
 
 import pickle
 import runpy
@@ -63,8 +63,8 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
     np.testing.assert_allclose(scores, outputs, rtol=1e-4, atol=1e-4)
     copied = pickle.loads(pickle.dumps(exported))
     states = batch_of_one(rules)
-    asked = (states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), np.zeros(1, np.int64))
-    assert copied.act(*asked) == exported.act(*asked)
+    inputs = (states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), np.zeros(1, np.int64))
+    assert copied.act(*inputs) == exported.act(*inputs)
 
 
 @pytest.mark.interpreted
@@ -122,9 +122,9 @@ def positions(rules, encoder):
 
 
 class HighestLogit(Agent):
-    """Plays the highest logit of an AlphaZero agent's network.
+    """Agent that plays the highest logit of an AlphaZero agent's network.
 
-    Without simulations, the agent itself still sees which moves win at once.
+    The AlphaZero agent itself differs even without simulations: it prefers immediate wins.
     """
 
     def __init__(self, agent):
@@ -140,25 +140,26 @@ class HighestLogit(Agent):
 
 
 def model(tmp_path, inputs, outputs=(("logits", 9),), metadata=None, nodes=None):
-    """Write a model: the scores are the planes summed over the first axis of three."""
-    made = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-    given = [
+    """Write an ONNX model and return its path; it has the `nodes`, or those of `score_nodes`."""
+    input_infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+    output_infos = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, ["B", count])
         for name, count in outputs
     ]
-    graph = helper.make_graph(nodes or summed(inputs, outputs), "test", made, given)
-    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    whole.ir_version = 9
+    nodes = nodes or score_nodes(inputs, outputs)
+    graph = helper.make_graph(nodes, "test", input_infos, output_infos)
+    onnx_model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    onnx_model.ir_version = 9
     if metadata is not None:
-        entry = whole.metadata_props.add()
+        entry = onnx_model.metadata_props.add()
         entry.key, entry.value = "ludoteca", metadata
     file = tmp_path / "model.onnx"
-    onnx.save_model(whole, file)
+    onnx.save_model(onnx_model, file)
     return file
 
 
-def summed(inputs, outputs):
-    """Return nodes that score each cell by the number of the cell."""
+def score_nodes(inputs, outputs):
+    """Return nodes that score a cell with a stone by its number, and an empty cell by 0."""
     weights = np.zeros((18, 9), np.float32)
     weights[np.arange(18), np.arange(18) % 9] = np.arange(18) % 9
     constant = helper.make_node(
@@ -203,12 +204,12 @@ def test_models_of_other_programs_play(name, kind, shape, tmp_path):
     assert agent.signature.channels_last == (name == "last")
     assert agent.signature.view == "environment"
     assert play_match(GAME, [agent, "random"], 20, seed=0).games == 20
-    drawn = make_agent(f"onnx:{model(tmp_path, inputs)},deterministic=False", GAME)
-    assert len({play_match(GAME, [drawn, "random"], 20, seed=k).totals for k in range(3)}) > 1
+    sampling = make_agent(f"onnx:{model(tmp_path, inputs)},deterministic=False", GAME)
+    assert len({play_match(GAME, [sampling, "random"], 20, seed=k).totals for k in range(3)}) > 1
 
 
 @pytest.mark.parametrize(
-    ("inputs", "more", "problem"),
+    ("inputs", "options", "problem"),
     [
         (
             [("planes", FLOAT, ["B", 4, 3, 3])],
@@ -240,12 +241,12 @@ def test_models_of_other_programs_play(name, kind, shape, tmp_path):
         ),
     ],
 )
-def test_models_that_do_not_fit_are_errors(inputs, more, problem, tmp_path):
+def test_models_that_do_not_fit_are_errors(inputs, options, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
-        make_agent(f"onnx:{model(tmp_path, inputs, **more)}", GAME)
+        make_agent(f"onnx:{model(tmp_path, inputs, **options)}", GAME)
 
 
-def test_files_that_hold_no_model(tmp_path):
+def test_files_that_hold_no_model_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         make_agent(f"onnx:{tmp_path}/no.onnx", GAME)
     (tmp_path / "bad.onnx").write_bytes(b"\x08\x09 not a model")
@@ -253,11 +254,11 @@ def test_files_that_hold_no_model(tmp_path):
         make_agent(f"onnx:{tmp_path}/bad.onnx", GAME)
 
 
-def test_the_command(tmp_path, capsys):
+def test_command_exports_a_network_and_refuses_what_it_cannot_export(tmp_path, capsys):
     file = tmp_path / "hex.onnx"
     assert main(["export", "onnx", "--agent", "dqn:hex5", "--out", str(file)]) == 0
     assert f"bytes: {file}" in capsys.readouterr().out
-    for words, problem in (
+    for arguments, problem in (
         (["--agent", "random", "--out", "a.onnx"], "random cannot be exported to ONNX"),
         (["--agent", "dqn:hex5", "--out", "a.py"], "must end in .onnx"),
         (["--agent", "dqn:hex5", "--out", "a.onnx", "--game", "connect4"], "plays hex, not connec"),
@@ -265,7 +266,7 @@ def test_the_command(tmp_path, capsys):
         (["--agent", "dqn:hex5", "--out", "a.onnx", "--precision", "float16"], "holds float32"),
         (["--agent", "uctnet:x", "--out", "a.onnx"], "one of dqn, az, ac, cnn"),
     ):
-        assert main(["export", "onnx", *words]) == 2
+        assert main(["export", "onnx", *arguments]) == 2
         assert problem in capsys.readouterr().err
 
 

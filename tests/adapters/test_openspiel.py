@@ -1,4 +1,4 @@
-"""Our games in OpenSpiel: its own tests, its algorithms, and policies both ways."""
+"""Tests of our games in OpenSpiel: OpenSpiel's own checks, and the same games move for move."""
 
 import pickle
 import random
@@ -77,7 +77,7 @@ def test_games_are_ours_move_for_move(spec: str) -> None:
                 state.apply_action(joint[0])
 
 
-def test_names_types_and_parameters() -> None:
+def test_names_types_and_parameters_are_those_of_our_games() -> None:
     assert register("hex:board_size=5") == "ludoteca_hex(board_size=5,first=black,swap=False)"
     game = pyspiel.load_game("ludoteca_hex(board_size=5,swap=True)")
     assert game.game is make_game("hex", board_size=5, swap=True)
@@ -91,8 +91,8 @@ def test_names_types_and_parameters() -> None:
     assert state.string_to_action("c2") == game.game.action_names.index("c2")
     assert load_game("tictactoe:board_size=4").get_parameters() == {"board_size": 4, "line": 4}
     assert pyspiel.load_game("ludoteca_tictactoe(board_size=4)").game.params["line"] == 4
-    kind = load_game("tron").get_type()
-    assert kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
+    game_type = load_game("tron").get_type()
+    assert game_type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
     assert load_game("geese").get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
 
 
@@ -112,15 +112,15 @@ def test_errors_say_what_is_wrong() -> None:
     assert state.history() == [4]
     with pytest.raises(ValueError, match="expected a chance node, got a node of player 1"):
         state.chance_outcomes()
-    riders = load_game("tron", rows=3, columns=3).new_initial_state()
+    tron_state = load_game("tron", rows=3, columns=3).new_initial_state()
     with pytest.raises(ValueError, match="action 7 of player 1 is illegal"):
-        riders.apply_actions([0, 7])
+        tron_state.apply_actions([0, 7])
     with pytest.raises(ValueError, match="flat joint action from 0 to 15"):
-        riders.apply_action(16)
+        tron_state.apply_action(16)
 
 
 def play(state: Any, rng: random.Random, steps: int) -> None:
-    """Play random actions."""
+    """Play up to `steps` random actions."""
     for _ in range(steps):
         if state.is_terminal():
             return
@@ -155,14 +155,14 @@ def test_copies_and_pickles_have_the_same_future(spec: str) -> None:
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
 
 
-def test_states_begin_at_positions_and_become_text() -> None:
+def test_states_start_from_given_positions_and_are_written_as_json() -> None:
     game = load_game("tictactoe")
     state = game.new_initial_state()
     for action in (4, 0, 8):
         state.apply_action(action)
     text = state_to_json(game.game, state.position.record)
-    for given in (text, state.position.record, state.to_struct()):
-        again = game.new_initial_state(given)
+    for position in (text, state.position.record, state.to_struct()):
+        again = game.new_initial_state(position)
         assert str(again) == str(state)
         assert again.legal_actions() == state.legal_actions()
     assert "to_move" in state.to_json()
@@ -170,7 +170,7 @@ def test_states_begin_at_positions_and_become_text() -> None:
         game.new_initial_state("nonsense")
 
 
-def test_chance_follows_from_its_outcomes_and_comes_where_it_is_needed() -> None:
+def test_chance_nodes_are_uniform_distinct_and_only_where_chance_is_needed() -> None:
     game = load_game("hungry_geese:rows=3,columns=4,episode_steps=40", chance_outcomes=50)
     assert game.max_chance_outcomes() == 50
     starts = set()
@@ -181,7 +181,7 @@ def test_chance_follows_from_its_outcomes_and_comes_where_it_is_needed() -> None
         state.apply_action(outcome)
         starts.add(str(state))
     assert len(starts) == 50
-    rng, later = random.Random(0), []
+    rng, chance_follows = random.Random(0), []  # whether each joint action leads to a chance node
     for _ in range(100):
         state = game.new_initial_state()
         while not state.is_terminal():
@@ -190,14 +190,14 @@ def test_chance_follows_from_its_outcomes_and_comes_where_it_is_needed() -> None
             if was_chance:
                 assert not state.is_chance_node()
             else:
-                later.append(state.is_chance_node())
+                chance_follows.append(state.is_chance_node())
         assert sum(state.returns()) == pytest.approx(0)
-    assert 0 < sum(later) < len(later)
+    assert 0 < sum(chance_follows) < len(chance_follows)
 
 
-def test_rewards_of_geese_sum_up_to_the_returns_and_who_is_out_has_one_action() -> None:
+def test_rewards_of_geese_sum_up_to_the_returns_and_dead_geese_have_one_action() -> None:
     game, rng = load_game(SMALL[-1]), random.Random(3)
-    seen_out = 0
+    num_dead = 0
     for _ in range(30):
         state, total = game.new_initial_state(), np.zeros(4)
         while not state.is_terminal():
@@ -206,24 +206,24 @@ def test_rewards_of_geese_sum_up_to_the_returns_and_who_is_out_has_one_action() 
             assert total.tolist() == pytest.approx(state.returns())
             if state.is_simultaneous_node():
                 for p in range(4):
-                    out = state.position.record.length[p] == 0
-                    seen_out += out
-                    assert state.legal_actions(p) == ([0] if out else [0, 1, 2, 3])
-    assert seen_out > 0
+                    is_dead = state.position.record.length[p] == 0
+                    num_dead += is_dead
+                    assert state.legal_actions(p) == ([0] if is_dead else [0, 1, 2, 3])
+    assert num_dead > 0
 
 
 def test_a_game_of_ones_own_is_registered_and_loaded_again() -> None:
     game = load_game(dots_and_boxes(1))
     assert str(game) == "ludoteca_dots_and_boxes(size=1)"
     assert pyspiel.load_game("ludoteca_dots_and_boxes(size=2)").num_distinct_actions() == 12
-    # Who closes the box moves again: four lines, the last by player 1, who wins.
+    # One box: players draw its four lines alternately; player 1 draws the last, and so wins.
     state = game.new_initial_state()
     for action in range(4):
         state.apply_action(action)
     assert state.returns() == [-1, 1]
 
 
-def test_a_process_with_games_ends_well() -> None:
+def test_a_process_with_games_exits_without_error() -> None:
     code = """
 import pyspiel
 from ludoteca.envs.adapters import openspiel

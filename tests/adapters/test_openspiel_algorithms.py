@@ -1,4 +1,4 @@
-"""Algorithms of OpenSpiel play our games; our agents are its policies, and the reverse."""
+"""Tests of OpenSpiel's algorithms on our games, of our agents as its policies, and the reverse."""
 
 import copy
 import pickle
@@ -42,7 +42,8 @@ pytestmark = pytest.mark.interpreted
 # Algorithms
 
 
-def best(game: LudotecaGame) -> float:
+def solved_value(game: LudotecaGame) -> float:
+    """Return the value of the game for player 0 by our own solver."""
     return solve(game.game).returns[0]
 
 
@@ -55,7 +56,7 @@ def test_minimax_finds_what_our_solver_finds(spec: str) -> None:
         value = minimax.expectiminimax(game.new_initial_state(), 99, None, 0)[0]
     else:
         value, _ = minimax.alpha_beta_search(game)
-    assert value == best(game)
+    assert value == solved_value(game)
 
 
 def test_cfr_and_best_responses_reach_the_value_of_the_game() -> None:
@@ -67,10 +68,11 @@ def test_cfr_and_best_responses_reach_the_value_of_the_game() -> None:
     assert exploitability.exploitability(game, average) < 0.02
     assert exploitability.nash_conv(game, average) < 0.04
     answer = best_response.BestResponsePolicy(game, 0, average)
-    assert answer.value(game.new_initial_state()) == pytest.approx(best(game), abs=0.02)
+    value = answer.value(game.new_initial_state())
+    assert value == pytest.approx(solved_value(game), abs=0.02)
 
 
-def test_cfr_on_a_simultaneous_game() -> None:
+def test_cfr_lowers_the_exploitability_of_a_simultaneous_game() -> None:
     turns = pyspiel.convert_to_turn_based(load_game("tron", rows=2, columns=3))
     solver = cfr.CFRSolver(turns)
     before = exploitability.exploitability(turns, spiel_policy.UniformRandomPolicy(turns))
@@ -104,7 +106,7 @@ def test_mcts_bots_play_well() -> None:
     assert sum(results) >= 2
 
 
-def test_tabular_q_learning_in_rl_environment() -> None:
+def test_tabular_q_learning_solves_a_game_in_rl_environment() -> None:
     env = rl_environment.Environment(load_game("hex:board_size=2"))
     np.random.seed(0)  # noqa: NPY002  OpenSpiel draws from it
     agents = [tabular_qlearner.QLearner(player_id=p, num_actions=4) for p in range(2)]
@@ -119,10 +121,10 @@ def test_tabular_q_learning_in_rl_environment() -> None:
     while not step.last():
         output = agents[step.observations["current_player"]].step(step, is_evaluation=True)
         step = env.step([output.action])
-    assert step.rewards == [best(load_game("hex:board_size=2")), -1]
+    assert step.rewards == [solved_value(load_game("hex:board_size=2")), -1]
 
 
-def test_rl_environment_of_four_geese() -> None:
+def test_rl_environment_of_four_geese_observes_each_and_pays_zero_in_sum() -> None:
     env = rl_environment.Environment(load_game(SMALL[-1]))
     env.seed(1)
     rng, step = random.Random(1), env.reset()
@@ -130,6 +132,7 @@ def test_rl_environment_of_four_geese() -> None:
     while not step.last():
         step = env.step([rng.choice(legal) for legal in step.observations["legal_actions"]])
         total += step.rewards
+        # 17 planes of 3 x 4 cells for each of four geese.
         assert [len(tensor) for tensor in step.observations["info_state"]] == [17 * 12] * 4
     assert total.sum() == pytest.approx(0)
 
@@ -137,7 +140,7 @@ def test_rl_environment_of_four_geese() -> None:
 # Our agents as policies
 
 
-def test_exploitability_of_agents() -> None:
+def test_agents_as_policies_have_probabilities_and_an_exploitability() -> None:
     game = make_game("hex:board_size=2")
     uniform = as_policy(make_agent("random", game))
     reference = spiel_policy.UniformRandomPolicy(uniform.game)
@@ -156,7 +159,7 @@ def test_exploitability_of_agents() -> None:
     assert 0 <= exploitability.exploitability(sampled.game, tabular) <= 1
 
 
-def test_exploitability_of_an_agent_in_a_simultaneous_game() -> None:
+def test_random_agent_is_as_exploitable_as_uniform_policy_in_a_simultaneous_game() -> None:
     game = make_game("tron:rows=2,columns=3")
     turns = pyspiel.convert_to_turn_based(load_game(game))
     uniform = as_policy(make_agent("random", game), turns)
@@ -214,10 +217,12 @@ def test_tabular_learners_play_as_agents() -> None:
 
 
 class Move(NamedTuple):
+    """What an agent of OpenSpiel returns, as far as the vector environment reads it."""
+
     action: int
 
 
-def test_the_vector_environment_is_that_of_openspiel() -> None:
+def test_the_vector_environment_has_the_interface_of_openspiels() -> None:
     envs = VectorEnvironment("hex:board_size=2", 5, opponent="random", agent_seat=1, seed=3)
     steps = envs.reset()
     assert len(envs) == len(steps) == 5

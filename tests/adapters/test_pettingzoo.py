@@ -1,7 +1,8 @@
-"""PettingZoo's tutorials over our games: what their code does with an environment, shortened.
+"""Tests of our games in the code of PettingZoo's tutorials, which is shortened here.
 
-That is: MaskablePPO over an AEC environment in a wrapper that shows every mover's view, and a PPO
-loop in one file over a parallel environment, which stacks what all agents see.
+One tutorial trains MaskablePPO on an AEC environment in a wrapper that shows the view of the
+player to move. The other trains PPO, in one file, on a parallel environment, and stacks the
+observations of all agents.
 """
 
 from typing import Any
@@ -17,14 +18,17 @@ from ludoteca.envs.api.parallel import parallel_env
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.interpreted,
-    pytest.mark.filterwarnings("ignore"),
-]  # of the libraries about each other
+    pytest.mark.filterwarnings("ignore"),  # the libraries warn about each other
+]
 TURNS = {"connect4": {"rows": 3, "columns": 4, "connect": 3}, "othello": {"board_size": 4}}
 GEESE = {"num_players": 3, "rows": 4, "columns": 5, "episode_steps": 10}
 
 
-class EveryMover(BaseWrapper, gym.Env):
-    """An AEC environment with the face of Gymnasium: the mover's view, one stream for all."""
+class SelfPlayEnv(BaseWrapper, gym.Env):
+    """Wrap an AEC environment as a Gymnasium environment in which the agent plays all seats.
+
+    Each observation is that of the player to move.
+    """
 
     def reset(self, seed: Any = None, options: Any = None) -> Any:
         super().reset(seed, options)
@@ -36,9 +40,10 @@ class EveryMover(BaseWrapper, gym.Env):
     def step(self, action: Any) -> Any:
         mover = self.agent_selection
         super().step(action)
-        ended, cut = self.terminations[mover], self.truncations[mover]
-        paid = self._cumulative_rewards[mover]
-        return self.observe(self.agent_selection), paid, ended, cut, self.infos[mover]
+        terminated, truncated = self.terminations[mover], self.truncations[mover]
+        reward = self._cumulative_rewards[mover]
+        observation = self.observe(self.agent_selection)
+        return observation, reward, terminated, truncated, self.infos[mover]
 
     def observe(self, agent: str) -> Any:
         return super().observe(agent)["observation"]
@@ -48,12 +53,12 @@ class EveryMover(BaseWrapper, gym.Env):
 
 
 @pytest.mark.parametrize("name", TURNS)
-def test_the_tutorial_of_masked_ppo(name: str, tmp_path: Any) -> None:
+def test_the_tutorial_of_masked_ppo_runs(name: str, tmp_path: Any) -> None:
     contrib = pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.utils import get_action_masks
     from sb3_contrib.common.wrappers import ActionMasker
 
-    env: Any = EveryMover(aec_env(name, illegal_action="raise", **TURNS[name]))
+    env: Any = SelfPlayEnv(aec_env(name, illegal_action="raise", **TURNS[name]))
     env.reset(seed=42)
     env = ActionMasker(env, lambda masked: masked.action_mask())
     model = contrib.MaskablePPO("MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=1)
@@ -84,7 +89,7 @@ def test_the_tutorial_of_masked_ppo(name: str, tmp_path: Any) -> None:
 
 
 class Network(torch.nn.Module):
-    """A policy and a value, of stacked planes."""
+    """Network of a policy and a value, for the planes of several agents."""
 
     def __init__(self, size: int, actions: int):
         super().__init__()
@@ -102,7 +107,7 @@ class Network(torch.nn.Module):
 @pytest.mark.parametrize(
     ("name", "params"), [("hungry_geese", GEESE), ("connect4", TURNS["connect4"])]
 )
-def test_the_tutorial_of_ppo_over_parallel_environments(name: str, params: Any) -> None:
+def test_the_tutorial_of_ppo_over_parallel_environments_runs(name: str, params: Any) -> None:
     torch.manual_seed(0)
     options = {"observation": "planes", "mask_dtype": "bool"}
     env = parallel_env(name, keep_agents=True, illegal_action="raise", **options, **params)
@@ -119,17 +124,17 @@ def test_the_tutorial_of_ppo_over_parallel_environments(name: str, params: Any) 
         log: list[Any] = []
         total = np.zeros(len(agents))
         while env.agents:
-            assert env.agents == agents  # as many as ever, so that all can be stacked
+            assert env.agents == agents  # in every step, so that observations can be stacked
             planes = stacked(seen)
             masks = stacked({agent: infos[agent]["action_mask"] for agent in agents})
             with torch.no_grad():
                 actions, old, _, values = network(planes, masks)
             choice = dict(zip(agents, actions.tolist(), strict=True))
-            seen, rewards, ended, cut, infos = env.step(choice)
+            seen, rewards, ended, truncated, infos = env.step(choice)
             log.append((planes, masks, actions, old, values, stacked(rewards).float()))
             total += [rewards[agent] for agent in agents]
             assert len(set(ended.values())) == 1
-            assert not any(cut.values())
+            assert not any(truncated.values())
         assert all(ended.values())
         assert abs(total.sum()) < 1e-5
         planes, masks, actions, old, values, rewards = map(torch.stack, zip(*log, strict=True))

@@ -1,4 +1,4 @@
-"""The executor of a Ray cluster: the same games as in one process, whatever dies meanwhile."""
+"""Tests of the executor of a Ray cluster: the same games as in one process, even if workers die."""
 
 import json
 import operator
@@ -40,10 +40,10 @@ GET = operator.methodcaller("get")
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Two nodes of one processor each, on this machine."""
+    """Run a cluster of two nodes with one processor each, on this machine."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    place = tmp_path_factory.mktemp("r")
-    cluster = Cluster(initialize_head=True, head_node_args=NODE | {"temp_dir": str(place)})
+    folder = tmp_path_factory.mktemp("r")  # a short name: paths of sockets are limited
+    cluster = Cluster(initialize_head=True, head_node_args=NODE | {"temp_dir": str(folder)})
     cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
     yield cluster
     cluster.shutdown()
@@ -51,7 +51,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(cluster):
-    """A worker on each node."""
+    """Return an executor with a worker on each node."""
     with make_executor(f"ray:{cluster.address}", 2) as executor:
         yield executor
 
@@ -82,11 +82,11 @@ def test_each_worker_receives_a_shared_value_once(pool, tmp_path):
 
 
 def test_pinned_tasks_find_what_their_worker_keeps(pool):
-    left = [3, 3]
+    remaining = [3, 3]
 
     def next_task(worker):
-        left[worker] -= 1
-        return partial(count_up, worker) if left[worker] >= 0 else None
+        remaining[worker] -= 1
+        return partial(count_up, worker) if remaining[worker] >= 0 else None
 
     with pool.stream(next_task, pinned=True) as stream:
         results = [result for _, result in stream]
@@ -116,7 +116,7 @@ def test_workers_with_another_installation_are_errors(pool, monkeypatch):
         list(executor.run([partial(pow, 3, 2)]))
 
 
-def test_a_cluster_that_is_not_there(monkeypatch):
+def test_a_cluster_that_does_not_exist_is_an_error():
     code = "from ludoteca.executor import make_executor; make_executor('ray:127.0.0.1:1', 1)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120
@@ -125,6 +125,7 @@ def test_a_cluster_that_is_not_there(monkeypatch):
     assert "ConnectionError: no Ray cluster at 127.0.0.1:1" in done.stderr
 
 
+# A program that starts a cluster, prints the process id of its worker, and waits for a long task.
 DRIVER = """
 import os, sys, time
 from functools import partial
@@ -148,7 +149,7 @@ def test_nothing_outlives_the_program_that_started_a_cluster(tmp_path, number):
 
 
 def descendants(pid):
-    """Return the processes that a process has started, and theirs."""
+    """Return the ids of the processes that a process has started, and of theirs, and so on."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout
     parents = dict(map(int, line.split()) for line in listed.splitlines())
     pids = [pid]
@@ -157,7 +158,7 @@ def descendants(pid):
     return pids[1:]
 
 
-# What is played is the same.
+# Tournaments, generated data and studies have the same games as in one process.
 
 PLAN = Tournament(
     ("tictactoe", "connect4:rows=4,columns=4,connect=3"),
@@ -229,16 +230,16 @@ def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
             np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 
 
-def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
-    pieces = {
+def test_the_tasks_of_a_study_have_the_same_results(tmp_path, pool):
+    tasks = {
         "data": generated_games("data", 6, "random"),
         "match": match_task("match", ("random", "greedy"), 4, ("data",)),
     }
-    for place, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
+    for folder, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
         messages = []
-        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(tasks, tmp_path / folder, 2, False, messages.append, executor=executor)
         assert messages == ["data", "match"]
-        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(tasks, tmp_path / folder, 2, False, messages.append, executor=executor)
         assert sorted(messages[2:]) == ["data", "match"]
     local, remote = tmp_path / "local", tmp_path / "ray"
     assert {path.relative_to(local) for path in local.rglob("*.*")} == {
@@ -255,13 +256,13 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
         run_tasks(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
 
 
-def test_what_workers_cannot_resolve_is_named(tmp_path, pool):
+def test_agents_that_workers_cannot_make_are_named(tmp_path, pool):
     plan = replace(PLAN, agents=("random", "az:path=nothing.safetensors"), names=())
     with pytest.raises(ValueError, match=r"az:path=nothing.* cannot be made on node .*every node"):
         run_tournament(plan, tmp_path, processes=1, executor="ray:auto,num_cpus=0")
 
 
-def test_the_cluster_file_is_one_that_ray_takes():
+def test_ray_accepts_the_cluster_file():
     from ray.autoscaler._private.util import prepare_config, validate_config
 
     file = Path(__file__).parents[2] / "docs" / "cluster" / "aws.yaml"

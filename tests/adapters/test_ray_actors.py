@@ -1,4 +1,4 @@
-"""Trainings whose games are played by Ray actors: bit for bit those of one process."""
+"""Tests of training with Ray actors, which equals training in one process bit for bit."""
 
 import json
 import os
@@ -82,6 +82,7 @@ MAKERS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster(tmp_path_factory):
+    """Run Ray on this machine, with two processors."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     before = os.getcwd()
     os.chdir("/")  # workers look for modules where this process is
@@ -99,6 +100,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _threads():
+    """Restore PyTorch's number of threads."""
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)
@@ -116,6 +118,7 @@ def trained(name: str, folder: Path, **changes: object) -> tuple[dict, list]:
 
 
 def assert_same(one: tuple[dict, list], other: tuple[dict, list]) -> None:
+    """Assert that two trainings have the same weights and metrics."""
     assert one[1] == other[1]
     assert one[0].keys() == other[0].keys()
     for key in one[0]:
@@ -126,14 +129,14 @@ def assert_same(one: tuple[dict, list], other: tuple[dict, list]) -> None:
 def test_one_ray_actor_plays_what_one_process_plays(name, tmp_path):
     local = trained(name, tmp_path / "one")
     other = trained(name, tmp_path / "ray", executor="ray", num_actors=1)
-    if name == "alphazero":  # in one process, evaluations are kept from round to round, too
+    if name == "alphazero":  # in one process, too, evaluations are kept from rollout to rollout
         np.testing.assert_allclose(local[1][-1]["policy_loss"], other[1][-1]["policy_loss"])
     assert_same(local, other)
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch):
-    """Also if one of them is killed, and its games are played again."""
+    """One of the two is killed, and its games are played again."""
     reruns = []
     make, executors = actors_module.make_executor, []
 
@@ -148,8 +151,8 @@ def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch)
     def kill() -> None:
         while len(executors) < 2 or not all(slot.state == "busy" for slot in executors[1].slots):
             time.sleep(0.01)
-        place = executors[1].slots[1].worker.location
-        os.kill(int(re.fullmatch(r".*process (\d+)", place)[1]), signal.SIGKILL)
+        location = executors[1].slots[1].worker.location
+        os.kill(int(re.fullmatch(r".*process (\d+)", location)[1]), signal.SIGKILL)
         while executors[1].reruns == 0:
             time.sleep(0.01)
         reruns.append(executors[1].reruns)
@@ -162,7 +165,7 @@ def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch)
     assert_same(local, other)
 
 
-def test_rounds_are_played_ahead_within_the_bound(tmp_path):
+def test_rollouts_are_played_ahead_within_the_bound(tmp_path):
     _, rows = trained(
         "alphazero", tmp_path, executor="ray", num_actors=2, max_staleness=2, games=96
     )
@@ -174,32 +177,32 @@ def test_rounds_are_played_ahead_within_the_bound(tmp_path):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_inference_in_one_place_for_all_actors(name, tmp_path, monkeypatch):
-    """The same games but for rounding: here in the first round, by networks that are alike."""
+def test_central_inference_plays_the_same_first_rollout(name, tmp_path, monkeypatch):
+    """Only first rollouts are compared, of equal networks: results may differ by rounding."""
     make, config = MAKERS[name]
-    rounds, making = [], actors_module.make_executor
+    rollouts, make_executor = [], actors_module.make_executor
     monkeypatch.setattr(
         actors_module,
         "make_executor",
-        lambda spec, workers: InlineExecutor() if spec == "local" else making(spec, workers),
+        lambda spec, workers: InlineExecutor() if spec == "local" else make_executor(spec, workers),
     )
     central = {"executor": "ray", "inference": "central"}
     for k, where in enumerate(({}, central)):
         settings = replace(config, run_dir=tmp_path / str(k), num_actors=2, **where)
         training = make(settings, tensorboard=False)
         training.actor.load(training.network)
-        rounds.append(training.play(0))
+        rollouts.append(training.play(0))
         if where:
             server = training.multiprocess_actor.server
             counts = ray.get(server.counts.remote())
             assert counts["requests"] >= counts["batches"] > 0
             assert counts["positions"] >= counts["requests"]
-            if name == "dqn":  # it comes back after its death, and receives the network again
+            if name == "dqn":  # a killed server is restarted, and receives the network again
                 ray.kill(server, no_restart=False)
                 assert len(training.play(16).lengths) == 16
         training.multiprocess_actor.close()
         training.metrics.close()
-    first, other = rounds
-    for field in fields(first):
-        mine, theirs = getattr(first, field.name), getattr(other, field.name)
-        np.testing.assert_allclose(mine, theirs, rtol=1e-2, atol=1e-2, err_msg=field.name)
+    local, remote = rollouts
+    for field in fields(local):
+        expected, actual = getattr(local, field.name), getattr(remote, field.name)
+        np.testing.assert_allclose(expected, actual, rtol=1e-2, atol=1e-2, err_msg=field.name)

@@ -1,4 +1,4 @@
-"""RLlib: its own checks, returns and masks by player, self-play, and policies as agents."""
+"""Tests with RLlib: its own checks, returns and masks by player, self-play, policies as agents."""
 
 import gc
 import pickle
@@ -49,10 +49,10 @@ from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
-OFTEN = ("TicTacToe-v0", "Connect4-v0", "Tron-v0", "HungryGeese-v0")
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings
+FAST_GAMES = ("TicTacToe-v0", "Connect4-v0", "Tron-v0", "HungryGeese-v0")
 EVERY_GAME = [
-    game if game in OFTEN else pytest.param(game, marks=pytest.mark.slow) for game in GAMES
+    game if game in FAST_GAMES else pytest.param(game, marks=pytest.mark.slow) for game in GAMES
 ]
 AGAINST = {"game": "tictactoe", "opponent": "random", "agent_seat": "random"}
 VECTOR = {"gym_env_vectorize_mode": "vector_entry_point"}
@@ -61,6 +61,7 @@ SHARED = {"policies": {"shared"}, "policy_mapping_fn": lambda *a, **k: "shared"}
 
 @pytest.fixture(scope="module", autouse=True)
 def _ray():
+    """Run Ray on this machine, with our environments registered."""
     ray.init(
         num_cpus=2,
         object_store_memory=200_000_000,
@@ -88,9 +89,9 @@ def config(env: Any, env_config: dict[str, Any] | None = None, **env_runners: An
     )
 
 
-def train(made: Any, iterations: int = 1) -> Any:
+def train(settings: Any, iterations: int = 1) -> Any:
     """Return an algorithm that has learned a little, and its last result."""
-    algorithm = made.build_algo()
+    algorithm = settings.build_algo()
     for _ in range(iterations):
         result = algorithm.train()
     return algorithm, result
@@ -108,26 +109,26 @@ def choose(observations: dict[str, Any], rng: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("game", EVERY_GAME)
-def test_games_pass_rllibs_check_and_pay_every_player(game):
+def test_games_pass_rllibs_check_and_reward_every_player(game):
     env = RLlibMultiAgentEnv(game)
     check_multiagent_environments(env)
     rng = np.random.default_rng(0)
     for seed in range(4):
         observations, _ = env.reset(seed=seed)
         returns: Counter[str] = Counter()
-        out: set[str] = set()
+        finished: set[str] = set()
         while True:
             for agent, seen in observations.items():
                 assert env.observation_spaces[agent].contains(seen)
-            acting = {agent: seen for agent, seen in observations.items() if agent not in out}
+            acting = {agent: seen for agent, seen in observations.items() if agent not in finished}
             observations, rewards, ended, truncated, _ = env.step(choose(acting, rng))
-            assert not out & (rewards.keys() | observations.keys())
+            assert not finished & (rewards.keys() | observations.keys())
             returns.update(rewards)
-            out |= {agent for agent, over in ended.items() if over}
+            finished |= {agent for agent, over in ended.items() if over}
             assert not any(truncated.values())
             if ended["__all__"]:
                 break
-        assert out == {*env.possible_agents, "__all__"}
+        assert finished == {*env.possible_agents, "__all__"}
         assert sum(returns.values()) == pytest.approx(0, abs=1e-6)
         returned = np.zeros(env.game.num_players)
         env.game.returns(env.game_batch.states.view(np.recarray)[0], returned)
@@ -135,7 +136,7 @@ def test_games_pass_rllibs_check_and_pay_every_player(game):
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "tron"])
-def test_it_plays_as_the_vector_environment_does(game):
+def test_observations_and_rewards_are_those_of_the_vector_environment(game):
     native = GameVectorEnv(game, 1, autoreset_mode="Disabled", **FORMAT)
     env = RLlibMultiAgentEnv(game)
     rng = np.random.default_rng(1)
@@ -178,17 +179,17 @@ def test_invalid_actions_are_errors_and_change_nothing():
             env.step(actions)
     observations, _, _, _, _ = env.step({"player_1": 0})
     assert list(observations) == ["player_0"]
-    lose = RLlibMultiAgentEnv("tictactoe")
-    lose.reset(seed=0)
-    lose.step({"player_0": 4})
-    _, rewards, ended, _, _ = lose.step({"player_1": 4})
+    env = RLlibMultiAgentEnv("tictactoe")  # here an illegal action loses
+    env.reset(seed=0)
+    env.step({"player_0": 4})
+    _, rewards, ended, _, _ = env.step({"player_1": 4})
     assert rewards == {"player_0": 0, "player_1": -1}
     assert ended == {"player_0": True, "player_1": True, "__all__": True}
     with pytest.raises(ValueError, match="the game is over: call reset"):
-        lose.step({"player_0": 0})
+        env.step({"player_0": 0})
 
 
-def test_env_configs_make_what_they_say():
+def test_env_configs_choose_the_environment_and_its_observations():
     assert isinstance(make_env({"game": "hex:board_size=5"}), RLlibMultiAgentEnv)
     assert isinstance(make_env(AGAINST), RLlibGameEnv)
     vector = make_env(AGAINST | {"num_envs": 3, "observation": "planes", "dtype": "int8"})
@@ -223,22 +224,24 @@ def test_the_vector_environment_reports_only_seats_of_finished_games():
     assert 0.35 < np.mean(seats) < 0.65
 
 
-# What users try first.
+# Training as users try it first.
 
 
 def pettingzoo(_: Any) -> Any:
+    """Return RLlib's own wrapper of our AEC environment."""
     return PettingZooEnv(tictactoe_v0.env())
 
 
 def parallel(_: Any) -> Any:
+    """Return RLlib's own wrapper of our parallel environment."""
     return ParallelPettingZooEnv(tron_v0.parallel_env())
 
 
 @pytest.mark.parametrize("env", ["ludoteca", "ludoteca/TicTacToe-v0"])
 @pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
 def test_one_agent_learns_against_opponents(env, mode):
-    made = config(env, AGAINST if env == "ludoteca" else {}, gym_env_vectorize_mode=mode)
-    algorithm, result = train(made)
+    settings = config(env, AGAINST if env == "ludoteca" else {}, gym_env_vectorize_mode=mode)
+    algorithm, result = train(settings)
     assert result["env_runners"]["num_env_steps_sampled"] >= 128
     assert -1 <= result["env_runners"]["episode_return_mean"] <= 1
     algorithm.stop()
@@ -250,8 +253,8 @@ def test_one_agent_learns_against_opponents(env, mode):
 def test_several_agents_learn(name, creator):
     if creator is not None:
         register_env(name, creator)
-    made = config(name, {} if creator else {"game": "tron"}).multi_agent(**SHARED)
-    algorithm, result = train(made)
+    settings = config(name, {} if creator else {"game": "tron"}).multi_agent(**SHARED)
+    algorithm, result = train(settings)
     returns = result["env_runners"]["agent_episode_returns_mean"]
     assert sum(returns.values()) == pytest.approx(0, abs=1e-6)
     algorithm.stop()
@@ -262,11 +265,11 @@ def test_rllibs_own_module_with_a_mask_takes_the_format():
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule, model_config=DefaultModelConfig(fcnet_hiddens=[8])
     )
-    for made in (
+    for settings in (
         config("zoo_in_format").multi_agent(**SHARED),
         config("ludoteca", AGAINST, **VECTOR),
     ):
-        algorithm, _ = train(made.rl_module(rl_module_spec=spec))
+        algorithm, _ = train(settings.rl_module(rl_module_spec=spec))
         algorithm.stop()
 
 
@@ -283,8 +286,8 @@ def test_convolutions_and_dqn_learn_too(tmp_path):
         .training(num_steps_sampled_before_learning_starts=64, train_batch_size_per_learner=32)
         .debugging(log_level="ERROR")
     )
-    for made in (cnn, dqn):
-        algorithm, _ = train(made)
+    for settings in (cnn, dqn):
+        algorithm, _ = train(settings)
         game, module = make_game("tictactoe"), algorithm.get_module()
         path = export_module(module, game, tmp_path / "policy")
         agents = (RLlibAgent.from_module(game, module), make_agent(f"rllib:{path}", game))
@@ -294,7 +297,7 @@ def test_convolutions_and_dqn_learn_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    ("settings", "message"),
     [
         (config("ludoteca", {"game": "tictactoe"}), "for one agent set 'opponent' in env_config"),
         (config("ludoteca", {"game": "tictactoe"}, **VECTOR), "needs an opponent in env_config"),
@@ -308,9 +311,9 @@ def test_convolutions_and_dqn_learn_too(tmp_path):
         ),
     ],
 )
-def test_configurations_that_do_not_fit_say_what_to_write(made, message):
+def test_configurations_that_do_not_fit_say_what_to_write(settings, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        made.build_algo()
+        settings.build_algo()
 
 
 # Returns and self-play.
@@ -319,8 +322,8 @@ def test_configurations_that_do_not_fit_say_what_to_write(made, message):
 @pytest.mark.parametrize("game", ["tictactoe", "tron"])
 @pytest.mark.parametrize("fragment", [3, 200])
 def test_each_player_has_a_stream_of_its_own_that_ends_with_its_result(game, fragment):
-    made = config("ludoteca", {"game": game})
-    algorithm = made.multi_agent(**SHARED).build_algo()
+    settings = config("ludoteca", {"game": game})
+    algorithm = settings.multi_agent(**SHARED).build_algo()
     runner = algorithm.env_runner
     streams: dict[tuple[str, str], list[Any]] = {}
     finished = set()
@@ -352,7 +355,7 @@ def test_each_player_has_a_stream_of_its_own_that_ends_with_its_result(game, fra
         lost += -1 in ends
         if game == "tictactoe":
             assert lengths[0] - lengths[1] in (0, 1)
-            if lengths[0] > lengths[1]:  # who moved last has not lost
+            if lengths[0] > lengths[1]:  # the player with the last move has not lost
                 assert ends[0] >= 0
         else:
             assert lengths[0] == lengths[1]
@@ -370,11 +373,13 @@ def _list(chunk: Any) -> list[dict[str, Any]]:
 
 
 class Episode:
+    """Stand-in for an episode of RLlib, of which only the id is read."""
+
     def __init__(self, id_: Any):
         self.id_ = id_
 
 
-def test_matchups_are_the_same_for_all_and_use_every_seat():
+def test_matchups_depend_only_on_the_episode_and_use_every_seat():
     matchups = pickle.loads(pickle.dumps(Matchups(("v0", "v1", "v2"), num_players=4)))
     seats, met = Counter(), Counter()
     for k in range(4000):
@@ -384,6 +389,7 @@ def test_matchups_are_the_same_for_all_and_use_every_seat():
         seats[played.index(LEARNER)] += 1
         met.update(played)
     assert all(900 < seats[p] < 1100 for p in range(4))
+    # Three opponents in each of 4000 episodes: half of the time the latest one, else any of three.
     assert met["v2"] / 12000 == pytest.approx(0.5 + 0.5 / 3, abs=0.02)
     assert met["v0"] / 12000 == pytest.approx(0.5 / 3, abs=0.02)
     for bad in ({"opponents": ()}, {"opponents": "v0"}, {"opponents": (LEARNER,)},
@@ -393,21 +399,23 @@ def test_matchups_are_the_same_for_all_and_use_every_seat():
 
 
 def weights_of(module: Any) -> dict[str, Any]:
+    """Return copies of a module's weights by name."""
     return {name: np.array(value) for name, value in module.get_state().items()}
 
 
-def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def are_equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Say whether two sets of weights are equal where they have the same names."""
     return all(np.array_equal(one[name], other[name]) for name in one.keys() & other.keys())
 
 
 @pytest.mark.parametrize("runners", [0, 1])
 def test_self_play_adds_frozen_copies_by_policy_mapping(runners):
-    made = (
+    settings = (
         config("ludoteca", {"game": "tictactoe"}, num_env_runners=runners)
         .multi_agent(**Matchups().config())
         .callbacks(partial(SelfPlay, threshold=0.0, min_games=10, size=2))
     )
-    algorithm = made.build_algo()
+    algorithm = settings.build_algo()
     opponents: dict[str, Any] = {}
     seats: Counter[str] = Counter()
     before = weights_of(algorithm.get_module(LEARNER))
@@ -423,15 +431,15 @@ def test_self_play_adds_frozen_copies_by_policy_mapping(runners):
         for modules in weights[-1:]:  # where games are played
             assert set(modules) == {LEARNER, "v0", *(f"v{j + 1}" for j in range(k + 1))}
             if not runners:
-                assert same(modules[f"v{k + 1}"], modules[LEARNER])
+                assert are_equal(modules[f"v{k + 1}"], modules[LEARNER])
             for name, value in opponents.items():
-                assert same(modules[name], value)
+                assert are_equal(modules[name], value)
             opponents = {name: value for name, value in modules.items() if name != LEARNER}
         learned = algorithm.learner_group.get_weights()
-        assert all(same(value, learned[name]) for name, value in opponents.items())
+        assert all(are_equal(value, learned[name]) for name, value in opponents.items())
         assert algorithm.config.policy_mapping_fn.opponents == (f"v{k}", f"v{k + 1}")
-    assert not same(before, weights_of(algorithm.get_module(LEARNER)))
-    assert not same(opponents["v1"], opponents["v2"])
+    assert not are_equal(before, weights_of(algorithm.get_module(LEARNER)))
+    assert not are_equal(opponents["v1"], opponents["v2"])
     assert min(seats["player_0"], seats["player_1"]) > 10
     algorithm.stop()
 
@@ -439,10 +447,10 @@ def test_self_play_adds_frozen_copies_by_policy_mapping(runners):
 @pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
 @pytest.mark.parametrize("runners", [0, 1])
 def test_self_play_makes_copies_the_opponents_in_the_environment(mode, runners):
-    made = config(
+    settings = config(
         "ludoteca", AGAINST, gym_env_vectorize_mode=mode, num_env_runners=runners
     ).callbacks(partial(SelfPlay, threshold=0.0, min_games=5, size=2))
-    algorithm, result = train(made, 3)
+    algorithm, result = train(settings, 3)
     assert result["self_play"]["opponents"] == 2
     played = result["env_runners"]["self_play"]
     assert {"player_0", "player_1", "games", "points"} == set(played)
@@ -456,23 +464,24 @@ def test_self_play_makes_copies_the_opponents_in_the_environment(mode, runners):
         ]
         return [[m.name for m in agent.pool.members] for agents in opponents for agent in agents]
 
-    found = [names for one in algorithm.env_runner_group.foreach_env_runner(pools) for names in one]
-    assert found
-    assert all(names == ["v2", "v3"] for names in found)
+    by_runner = algorithm.env_runner_group.foreach_env_runner(pools)
+    opponent_names = [names for runner_pools in by_runner for names in runner_pools]
+    assert opponent_names
+    assert all(names == ["v2", "v3"] for names in opponent_names)
     algorithm.stop()
 
 
 def test_self_play_waits_for_games_and_for_a_score():
     for options in ({"min_games": 10**6, "threshold": 0.0}, {"min_games": 1, "threshold": 1.0}):
-        made = config("ludoteca", {"game": "tictactoe"}).multi_agent(**Matchups().config())
-        algorithm, result = train(made.callbacks(partial(SelfPlay, **options)), 2)
+        settings = config("ludoteca", {"game": "tictactoe"}).multi_agent(**Matchups().config())
+        algorithm, result = train(settings.callbacks(partial(SelfPlay, **options)), 2)
         assert result["self_play"]["opponents"] == 1
         algorithm.stop()
-    made = config("ludoteca", {"game": "tictactoe"}).multi_agent(
+    settings = config("ludoteca", {"game": "tictactoe"}).multi_agent(
         policies={LEARNER, "v0"}, policy_mapping_fn=lambda agent, *a, **k: LEARNER
     )
     with pytest.raises(TypeError, match=r"needs multi_agent\(\*\*Matchups"):
-        train(made.callbacks(partial(SelfPlay, min_games=1, threshold=0)))
+        train(settings.callbacks(partial(SelfPlay, min_games=1, threshold=0)))
     for bad in ({"threshold": 2}, {"min_games": 0}, {"size": 0}, {"latest_prob": -1}):
         with pytest.raises(ValueError, match="must be"):
             SelfPlay(**bad)
@@ -552,7 +561,7 @@ def test_networks_of_rllib_are_written(tmp_path, model, channels_last):
     assert results[0].totals == results[1].totals
 
 
-def test_the_page_runs(tmp_path, monkeypatch):
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = ROOT / "docs" / "libraries" / "rllib.md"
     names: dict[str, Any] = {}
@@ -569,7 +578,7 @@ def test_the_page_runs(tmp_path, monkeypatch):
 
 
 class Reversed(DefaultPPOTorchRLModule):
-    """A module that does not compute its logits as its layers do."""
+    """Module whose logits are not those of its encoder and head, but -3 times as large."""
 
     def _forward(self, batch: Any, **kwargs: Any) -> Any:
         output = super()._forward(batch, **kwargs)

@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers and vector environments over ours, and what SB3 makes of them."""
+"""Tests of SuperSuit's wrappers and vector environments over ours, and of SB3 with them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,11 @@ import ludoteca  # noqa: F401  # registers the games
 from ludoteca.envs import connect4_v0, hungry_geese_v0, tron_v0
 
 ss = pytest.importorskip("supersuit")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of SuperSuit and of Gymnasium about it
+pytestmark = pytest.mark.filterwarnings("ignore")  # SuperSuit warns, and Gymnasium about it
 
 Wrap = Callable[[Any], Any]
 OPTIONS = {"observation": "planes", "dtype": "float32", "illegal_action": "random"}
-# What wraps PettingZoo's environments; those marked True wrap Gymnasium's, too.
+# Wrappers of PettingZoo's environments, and whether they wrap Gymnasium's, too.
 WRAPPERS: dict[str, tuple[Wrap, bool]] = {
     "dtype": (lambda env: ss.dtype_v0(env, np.float32), True),
     "flatten": (ss.flatten_v0, True),
@@ -35,25 +35,29 @@ WRAPPERS: dict[str, tuple[Wrap, bool]] = {
     "pad_action_space": (ss.pad_action_space_v0, False),
     "agent_indicator": (ss.agent_indicator_v0, False),
 }
-modules = pytest.mark.parametrize("module", [connect4_v0, hungry_geese_v0, tron_v0], ids=str)
+
 wrappers = pytest.mark.parametrize("wrapper", WRAPPERS)
 
 
-def half(seen: Any, space: Any) -> Any:
-    return seen / 2
+def half(observation: Any, space: Any) -> Any:
+    """Return half of an observation, for `observation_lambda`."""
+    return observation / 2
 
 
 def env_size(env: Any) -> int:
-    spaces = [env.observation_space] if isinstance(env, gym.Env) else []
-    spaces += [] if spaces else [env.observation_space(env.possible_agents[0])]
-    return int(np.prod(spaces[0].shape))
+    """Return the number of values of an observation, of Gymnasium or PettingZoo."""
+    if isinstance(env, gym.Env):
+        space = env.observation_space
+    else:
+        space = env.observation_space(env.possible_agents[0])
+    return int(np.prod(space.shape))
 
 
 @wrappers
 @pytest.mark.parametrize(
     "module", [connect4_v0, hungry_geese_v0, tron_v0], ids=lambda m: m.__name__
 )
-def test_wrappers_of_aec_environments(wrapper: str, module: Any) -> None:
+def test_wrapped_aec_environments_observe_in_their_spaces(wrapper: str, module: Any) -> None:
     env = WRAPPERS[wrapper][0](module.env(**OPTIONS))
     env.reset(seed=0)
     for turn, agent in enumerate(env.agent_iter(60)):
@@ -68,7 +72,9 @@ def test_wrappers_of_aec_environments(wrapper: str, module: Any) -> None:
 @pytest.mark.parametrize(
     "module", [connect4_v0, hungry_geese_v0, tron_v0], ids=lambda m: m.__name__
 )
-def test_wrappers_of_parallel_environments(wrapper: str, module: Any, keep_agents: bool) -> None:
+def test_wrapped_parallel_environments_observe_in_their_spaces_and_end(
+    wrapper: str, module: Any, keep_agents: bool
+) -> None:
     env = WRAPPERS[wrapper][0](module.parallel_env(keep_agents=keep_agents, **OPTIONS))
     for seed in range(2):
         observations, _ = env.reset(seed=seed)
@@ -84,7 +90,7 @@ def test_wrappers_of_parallel_environments(wrapper: str, module: Any, keep_agent
 
 
 @pytest.mark.parametrize("wrapper", [name for name, (_, gym_too) in WRAPPERS.items() if gym_too])
-def test_wrappers_of_gymnasiums_environments(wrapper: str) -> None:
+def test_wrapped_gymnasium_environments_observe_in_their_spaces(wrapper: str) -> None:
     env = WRAPPERS[wrapper][0](gym.make("ludoteca/Connect4-v0", **OPTIONS))
     observation, _ = env.reset(seed=0)
     over = False
@@ -93,9 +99,9 @@ def test_wrappers_of_gymnasiums_environments(wrapper: str) -> None:
         observation, _, over, _, _ = env.step(env.action_space.sample())
 
 
-def test_kept_agents_do_what_black_death_is_for() -> None:
-    # SuperSuit's own ends only when agents are terminated and truncated at once: with games that
-    # end by their rules, it never does.
+def test_kept_agents_equal_black_death() -> None:
+    # SuperSuit's `black_death` ends only when all agents are terminated and truncated at the same
+    # time. Games that end by their rules are never truncated, so it never ends them.
     env = hungry_geese_v0.parallel_env(**OPTIONS)
     wrapped = ss.black_death_v3(hungry_geese_v0.parallel_env(**OPTIONS))
     all_agents = hungry_geese_v0.parallel_env(keep_agents=True, **OPTIONS)
@@ -106,21 +112,21 @@ def test_kept_agents_do_what_black_death_is_for() -> None:
         while all_agents.agents:
             actions = {agent: int(rng.integers(4)) for agent in all_agents.agents}
             env.step(actions)
-            seen, paid, *_ = wrapped.step(actions)
-            same, rewards, *_ = all_agents.step(actions)
-            assert rewards == paid
+            expected, expected_rewards, *_ = wrapped.step(actions)
+            observations, rewards, *_ = all_agents.step(actions)
+            assert rewards == expected_rewards
             for agent in all_agents.agents:
                 if agent in env.agents:
-                    np.testing.assert_array_equal(same[agent], seen[agent])
+                    np.testing.assert_array_equal(observations[agent], expected[agent])
                 else:
-                    assert not same[agent].any()
+                    assert not observations[agent].any()
                     zeros += 1
         assert len(wrapped.agents) == 4  # though the game is over
     assert zeros
 
 
 @pytest.mark.parametrize("num_cpus", [0, 2])
-def test_vector_environments_of_agents_restart_and_pay_everybody(num_cpus: int) -> None:
+def test_vector_environments_of_agents_restart_and_reward_all_agents(num_cpus: int) -> None:
     env = tron_v0.parallel_env(keep_agents=True, rows=4, columns=4, **OPTIONS)
     vector = ss.concat_vec_envs_v1(ss.pettingzoo_env_to_vec_env_v1(ss.flatten_v0(env)), 3, num_cpus)
     vector.reset(seed=0)
@@ -129,11 +135,11 @@ def test_vector_environments_of_agents_restart_and_pay_everybody(num_cpus: int) 
         observations, rewards, terminated, _, infos = vector.step(rng.integers(4, size=6))
         assert observations.shape == (6, env_size(env))
         for game in range(3):
-            mine = slice(2 * game, 2 * game + 2)
-            assert rewards[mine].sum() == 0
-            assert terminated[mine].all() == terminated[mine].any()
-            games += terminated[mine].all()
-            if terminated[mine].all():
+            agents = slice(2 * game, 2 * game + 2)
+            assert rewards[agents].sum() == 0
+            assert terminated[agents].all() == terminated[agents].any()
+            games += terminated[agents].all()
+            if terminated[agents].all():
                 assert "terminal_observation" in infos[2 * game]
     assert games > 5
     vector.close()
@@ -151,9 +157,9 @@ def test_ppo_of_sb3_learns_with_all_agents_of_a_game(game: str) -> None:
     vector = ss.concat_vec_envs_v1(env, 2, base_class="stable_baselines3")
     model = sb3.PPO("MlpPolicy", vector, n_steps=32, batch_size=64, n_epochs=2)
     model.learn(256)
-    made = make_game(game)
-    agents = [SB3Agent.from_model(made, model), *["random"] * (made.num_players - 1)]
-    assert play_match(made, agents, 4 * len(agents)).games == 4 * len(agents)
+    rules = make_game(game)
+    agents = [SB3Agent.from_model(rules, model), *["random"] * (rules.num_players - 1)]
+    assert play_match(rules, agents, 4 * len(agents)).games == 4 * len(agents)
     vector.close()
 
 

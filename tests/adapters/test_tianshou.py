@@ -1,3 +1,5 @@
+"""Tests of the environment for Tianshou, and of Tianshou's policies as agents."""
+
 import copy
 from pathlib import Path
 from typing import Any
@@ -34,10 +36,12 @@ pytestmark = pytest.mark.filterwarnings("default")  # Tianshou's own warnings ar
 
 
 def features() -> PlanesNet:
+    """Return a small network of the features that actor and critic read."""
     return PlanesNet(nn.Sequential(nn.Flatten(), nn.Linear(18, 32), nn.Tanh()), 32)
 
 
 def make_algorithm(name: str, space: Any) -> Algorithm:
+    """Return a small untrained algorithm ("dqn", "c51" or "ppo") for tic-tac-toe."""
     adam = AdamOptimizerFactory(lr=2e-3)
     if name == "dqn":
         net = Net(state_shape=18, action_shape=9, hidden_sizes=[64])
@@ -54,6 +58,7 @@ def make_algorithm(name: str, space: Any) -> Algorithm:
 
 
 def collector_of(algorithm: Algorithm, env: TianshouVecEnv, size: int = 200) -> Collector[Any]:
+    """Return a collector whose buffer holds `size` steps of each game."""
     buffer = VectorReplayBuffer(size * len(env), len(env))
     collector = Collector(algorithm, env, buffer, exploration_noise=True)
     collector.reset()
@@ -96,7 +101,7 @@ def test_collected_actions_are_legal(name: str) -> None:
     assert (rows.rew[~rows.terminated] == 0).all()
 
 
-def test_seeds_attributes_and_bad_arguments() -> None:
+def test_seeds_repeat_games_attributes_are_shared_and_bad_arguments_raise() -> None:
     env = TianshouVecEnv("tictactoe", 3, observation="flat", render_mode="ansi")
     assert env.seed(4) == [4, 5, 6]
     first, _ = env.reset()
@@ -137,21 +142,21 @@ def test_policies_play_in_memory_and_from_files(name: str, tmp_path: Path) -> No
     path = save_tianshou_policy(tmp_path / name, env.game, algorithm)
     expected = play_match(env.game, [live, "random"], 40)
     for agent in (make_agent(f"tianshou:{path}", env.game), copy.deepcopy(live)):
-        got = play_match(env.game, [agent, "random"], 40)
-        assert (got.game_digests == expected.game_digests).all()  # type: ignore[union-attr]
+        result = play_match(env.game, [agent, "random"], 40)
+        assert (result.game_digests == expected.game_digests).all()  # type: ignore[union-attr]
     env.set_opponent(copy.deepcopy(live))
     collector_of(algorithm, env).collect(n_episode=8)
 
 
-def test_actors_with_softmax_and_other_policies() -> None:
+def test_actors_with_softmax_have_probabilities_and_other_policies_raise() -> None:
     space = TianshouVecEnv("tictactoe").action_space[0]
     actor = DiscreteActor(preprocess_net=features(), action_shape=9)
     assert (
         PolicyNetwork(DiscreteActorPolicy(actor=actor, action_space=space)).kind == "probabilities"
     )
-    other = MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=space)
+    without_network = MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=space)
     with pytest.raises(ValueError, match="is neither a DiscreteQLearningPolicy nor"):
-        PolicyNetwork(other)
+        PolicyNetwork(without_network)
 
 
 @pytest.mark.parametrize("module", [tictactoe_v0, hungry_geese_v0])
@@ -176,7 +181,7 @@ def test_multi_agent_policies_collect_through_pettingzoo(module: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["dqn", "ppo"])
-def test_learning(name: str) -> None:
+def test_algorithms_learn_to_win_more(name: str) -> None:
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002  Tianshou explores with it
     env = TianshouVecEnv("tictactoe", 32, agent_seat="random", seed=0)

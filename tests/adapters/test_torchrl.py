@@ -1,3 +1,5 @@
+"""Tests of the environment for TorchRL, and of TorchRL's actors as agents."""
+
 import copy
 import warnings
 from pathlib import Path
@@ -8,7 +10,7 @@ from library_pages import run_page
 
 pytest.importorskip("torchrl")
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it warns of itself while it is imported
+    warnings.simplefilter("ignore")  # TorchRL warns while it is imported
     import torchrl.collectors  # noqa: F401
 
 import gymnasium as gym
@@ -37,7 +39,7 @@ from ludoteca.envs.adapters.torchrl import TorchRLEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
-pytestmark = pytest.mark.filterwarnings("default")  # the library's own
+pytestmark = pytest.mark.filterwarnings("default")  # TorchRL's own warnings are not errors
 KINDS: list[dict[str, Any]] = [
     {"game": "tictactoe", "agent_seat": "random"},
     {"game": "tictactoe", "opponent": None},
@@ -47,6 +49,8 @@ KINDS: list[dict[str, Any]] = [
 
 
 def make_actor(network: nn.Module, group: str | None = None) -> ProbabilisticActor:
+    """Return an actor with masks whose keys are at the top, or in a group of agents."""
+
     def key(name: str) -> Any:
         return name if group is None else (group, name)
 
@@ -61,14 +65,14 @@ def make_actor(network: nn.Module, group: str | None = None) -> ProbabilisticAct
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_specs_and_legal_random_games(options: dict[str, Any]) -> None:
+def test_specs_pass_torchrls_check_and_random_games_are_legal(options: dict[str, Any]) -> None:
     env = TorchRLEnv(num_envs=3, seed=1, **options)
     check_env_specs(env)
     for more in ({"break_when_any_done": False}, {"break_when_all_done": True}, {}):
         steps = env.rollout(30, **{"break_when_any_done": False, **more} if more else {})
-        inside = steps if env.action_key == "action" else steps["agents"]
-        taken = inside["action_mask"].gather(-1, inside["action"].unsqueeze(-1))
-        assert taken.all()
+        group = steps if env.action_key == "action" else steps["agents"]
+        is_legal = group["action_mask"].gather(-1, group["action"].unsqueeze(-1))
+        assert is_legal.all()
         assert steps["next", "done"].any()
 
 
@@ -78,17 +82,17 @@ def test_the_same_games_as_the_native_environment(opponent: str | None) -> None:
     env = TorchRLEnv("tictactoe", 4, opponent=opponent, seed=5)
     state, (seen, info) = env.reset(), native.reset(seed=5)
     for _ in range(30):
-        inside = state if opponent else state["agents"]
+        group = state if opponent else state["agents"]
         movers = torch.as_tensor(info["player"]).long()
         rows = torch.arange(4)
-        own = inside if opponent else inside[rows, movers]
+        own = group if opponent else group[rows, movers]
         assert (own["observation"].numpy() == seen).all()
         assert (own["action_mask"].numpy() == info["action_mask"]).all()
         actions = info["action_mask"].argmax(1)
         if opponent:
             state["action"] = torch.as_tensor(actions)
         else:
-            assert (inside["mask"] == (torch.arange(2) == movers[:, None])).all()
+            assert (group["mask"] == (torch.arange(2) == movers[:, None])).all()
             state["agents", "action"] = torch.zeros(4, 2, dtype=torch.long)
             state["agents", "action"][rows, movers] = torch.as_tensor(actions)
         step, state = env.step_and_maybe_reset(state)
@@ -105,22 +109,22 @@ def test_the_same_games_as_the_native_environment(opponent: str | None) -> None:
             seen, info = native.reset(options={"reset_mask": terminated})
 
 
-def test_players_who_are_out_are_done_and_choose_nothing() -> None:
+def test_eliminated_players_are_done_and_choose_nothing() -> None:
     env = TorchRLEnv("hungry_geese", 8, opponent=None, seed=2)
     steps = env.rollout(60, break_when_any_done=False)
     geese, after = steps["agents"], steps["next", "agents"]
-    out = ~geese["mask"]
-    assert out.any()
-    assert geese["done"][..., 0][out].all()
-    assert (geese["action_mask"][out].sum(-1) == 1).all()
-    assert (after["reward"][..., 0][out] == 0).all()
+    eliminated = ~geese["mask"]
+    assert eliminated.any()
+    assert geese["done"][..., 0][eliminated].all()
+    assert (geese["action_mask"][eliminated].sum(-1) == 1).all()
+    assert (after["reward"][..., 0][eliminated] == 0).all()
     early = after["done"][..., 0] & ~steps["next", "done"]
     assert early.any()
     # A player that has just been eliminated gets its reward.
     assert (after["reward"][..., 0][early & geese["mask"]] != 0).all()
 
 
-def test_seeds_devices_and_bad_arguments() -> None:
+def test_seeds_repeat_games_and_bad_arguments_raise() -> None:
     a, b = (TorchRLEnv("tictactoe", 3, agent_seat="random") for _ in range(2))
     for env in (a, b):
         env.set_seed(7)
@@ -137,7 +141,7 @@ def test_seeds_devices_and_bad_arguments() -> None:
         TorchRLEnv("tictactoe", 2, opponent=None).set_opponent("random")
 
 
-def test_what_users_try_first() -> None:
+def test_torchrls_own_wrappers_take_our_environments() -> None:
     assert GymEnv("ludoteca/TicTacToe-v0").rollout(3).batch_size
     options = {"observation": "dict", "mask_dtype": "bool"}
     vector = gym.make_vec(
@@ -165,14 +169,14 @@ def test_actors_play_in_memory_and_from_files(group: str | None, tmp_path: Path)
     path = save_actor(tmp_path / "actor", game, actor, flat=True)
     expected = play_match(game, [live, "random"], 40)
     for agent in (make_agent(f"torchrl:{path}", game), copy.deepcopy(live)):
-        got = play_match(game, [agent, "random"], 40)
-        assert (got.game_digests == expected.game_digests).all()  # type: ignore[union-attr]
+        result = play_match(game, [agent, "random"], 40)
+        assert (result.game_digests == expected.game_digests).all()  # type: ignore[union-attr]
     if group is None:
         env.set_opponent(copy.deepcopy(live))
         env.rollout(10, actor, break_when_any_done=False)
 
 
-def test_actors_of_other_kinds() -> None:
+def test_q_actors_have_values_and_unsupported_actors_raise() -> None:
     game = make_game("tictactoe")
     spec = TorchRLEnv(game, 2).action_spec_unbatched
     net = nn.Sequential(nn.Flatten(-3), nn.Linear(18, 9))
@@ -197,10 +201,10 @@ def test_ppo_learns() -> None:
     adam = torch.optim.Adam(loss.parameters(), lr=2e-3)
     for data in Collector(env, actor, frames_per_batch=1024, total_frames=30 * 1024):
         rows = gae(data).reshape(-1)
-        for some in (part for _ in range(4) for part in torch.randperm(1024).split(256)):
+        for minibatch in (part for _ in range(4) for part in torch.randperm(1024).split(256)):
             adam.zero_grad()
             sum(
-                value for key, value in loss(rows[some]).items() if key.startswith("loss_")
+                value for key, value in loss(rows[minibatch]).items() if key.startswith("loss_")
             ).backward()
             adam.step()
     agent = agent_of_actor(env.game, actor, flat=True)

@@ -21,10 +21,10 @@ pytestmark = pytest.mark.interpreted
 
 def random_game(game: Game, seed: int, opening: int = 0) -> list[Any]:
     """Return the unfinished positions of a random game, without the first `opening` ones."""
-    generator, s, positions = np.random.default_rng(seed), game.new(), []
+    rng, s, positions = np.random.default_rng(seed), game.new(), []
     while not game.is_terminal(s):
         positions.append(s.copy())
-        game.step(s, int(generator.choice(game.legal(s))))
+        game.step(s, int(rng.choice(game.legal(s))))
     return positions[opening:]
 
 
@@ -61,7 +61,7 @@ def value_of(report: Any) -> float:
 def test_search_to_the_end_equals_the_exact_solver(spec: str, opening: int) -> None:
     game = make_game(spec)
     assert game.player is not None
-    agent = AlphaBetaAgent(game, depth=min(game.max_plies, 128))
+    agent = AlphaBetaAgent(game, depth=min(game.max_plies, 128))  # 128 is the largest depth
     for seed in range(3):
         for s in random_game(game, seed, opening):
             report, solution = agent.search(s), solve(game, from_state=s)
@@ -156,10 +156,10 @@ def test_random_stream_decides_between_equal_actions() -> None:
     agent = AlphaBetaAgent(game, depth=1)
     states = np.repeat(np.array(game.new(), game.state).reshape(1), 20)
     rngs = np.arange(20, dtype=np.uint64).reshape(-1, 1)
-    none = np.zeros(20, np.int64)
-    first = agent.act(states, none, rngs.copy(), none)
+    zeros = np.zeros(20, np.int64)  # the seats and the indices of the games
+    first = agent.act(states, zeros, rngs.copy(), zeros)
     assert len(set(first.tolist())) > 3
-    assert (agent.act(states, none, rngs.copy(), none) == first).all()
+    assert (agent.act(states, zeros, rngs.copy(), zeros) == first).all()
 
 
 def test_time_limit_ends_a_search_with_the_best_action_so_far(
@@ -209,7 +209,7 @@ def test_simultaneous_games_are_refused(game: str) -> None:
 @pytest.mark.parametrize(
     "spec", ["alphabeta:depth=0", "alphabeta:seconds=0", "alphabeta:evaluation=guess"]
 )
-def test_bad_parameters_are_refused(spec: str) -> None:
+def test_invalid_parameters_are_refused(spec: str) -> None:
     with pytest.raises(ValueError, match=r"depth|seconds|evaluation"):
         make_agent(spec, make_game("tictactoe"))
 

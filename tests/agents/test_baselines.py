@@ -32,6 +32,7 @@ def choose(agent, s, seat=0, times=1, seed=0):
 
 
 def position(game, *actions):
+    """Return the position of a game after actions."""
     s = make_game(game).new()
     with np.errstate(over="ignore"):
         for action in actions:
@@ -40,10 +41,12 @@ def position(game, *actions):
 
 
 def agent_of(spec, game):
+    """Return an agent of a game, both by spec string."""
     return make_agent(spec, make_game(game))
 
 
 def is_uniform(actions, expected):
+    """Return whether actions are uniform over the expected ones, by a chi-squared test."""
     counts = [np.sum(actions == action) for action in expected]
     assert sum(counts) == len(actions)
     return chisquare(counts).pvalue > 0.001
@@ -79,25 +82,25 @@ def test_random_is_uniform():
     )
 
 
-def othello_gains(board, mover):
-    """Return the number of discs that each placement turns over.
+def flipped_discs(board, mover):
+    """Return the number of discs that each legal placement flips, by action.
 
     The board holds 0 (empty), 1 (black) and 2 (white).
     """
     size, own, other = len(board), 1 + mover, 2 - mover
-    gains = {}
+    flips = {}
     for row, column in np.argwhere(board == 0):
-        gain = 0
+        count = 0
         for down in (-1, 0, 1):
             for right in (-1, 0, 1):
                 run, r, c = 0, row + down, column + right
                 while 0 <= r < size and 0 <= c < size and board[r, c] == other and (down or right):
                     run, r, c = run + 1, r + down, c + right
                 if 0 <= r < size and 0 <= c < size and board[r, c] == own:
-                    gain += run
-        if gain:
-            gains[int(row * size + column)] = gain
-    return gains
+                    count += run
+        if count:
+            flips[int(row * size + column)] = count
+    return flips
 
 
 @pytest.mark.slow
@@ -108,33 +111,33 @@ def test_greedy_othello_takes_the_most_discs(spec):
     trajectory, tied = record_trajectory(game, 12, seed=1), 0
     for positions, plies in zip(trajectory.positions, trajectory.plies, strict=True):
         for s in positions[:plies].view(np.recarray):
-            gains = othello_gains(game.layout.cells(s), int(s.to_move))
-            best = {a for a, gain in gains.items() if gain == max(gains.values())}
+            flips = flipped_discs(game.layout.cells(s), int(s.to_move))
+            best = {a for a, count in flips.items() if count == max(flips.values())}
             chosen = choose(agent, s, int(s.to_move), times=40)
             assert set(chosen) <= (best or {game.num_actions - 1})
             tied += len(best) > 1
     assert tied > 50
-    # In the starting position all four moves turn one disc.
+    # In the starting position all four moves flip one disc.
     assert is_uniform(
-        choose(agent, game.new(), times=4000), othello_gains(game.layout.cells(game.new()), 0)
+        choose(agent, game.new(), times=4000), flipped_discs(game.layout.cells(game.new()), 0)
     )
 
 
 def greedy_goose(s, player):
-    """Return the action of kaggle-environments' GreedyAgent, or None if it draws at random."""
+    """Return the action of kaggle-environments' GreedyAgent, or None if it samples one."""
     rows, columns = s.occupied.shape
-    flocks = geese(s)
+    bodies = geese(s)
 
     def neighbors(cell):
         row, column = divmod(int(cell), columns)
         return [(row + i) % rows * columns + (column + j) % columns for i, j in DIRECTIONS]
 
-    avoid = {cell for goose in flocks for cell in goose}
-    for p, goose in enumerate(flocks):
+    avoid = {cell for goose in bodies for cell in goose}
+    for p, goose in enumerate(bodies):
         if p != player and goose:
             avoid |= set(neighbors(goose[0]))
     distances = {}
-    for action, cell in enumerate(neighbors(flocks[player][0])):
+    for action, cell in enumerate(neighbors(bodies[player][0])):
         turns_back = s.last_action[player] >= 0 and action == (s.last_action[player] + 2) % 4
         if cell not in avoid and not turns_back:
             distances[action] = min(
@@ -154,7 +157,7 @@ def greedy_goose(s, player):
 def test_greedy_goose_matches_kaggle(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     replays = play_match(game, ("greedy", "greedy"), 8, seed=2, num_replays=8).replays
-    chosen, drawn = 0, 0
+    determined, sampled = 0, 0
     for replay in replays:
         *positions, _ = replay.positions()
         for s in positions:
@@ -163,12 +166,12 @@ def test_greedy_goose_matches_kaggle(spec):
                 if expected is None:
                     actions = choose(agent, s, p, times=100)
                     assert set(actions) == {0, 1, 2, 3}
-                    drawn += 1
+                    sampled += 1
                 else:
                     assert (choose(agent, s, p, times=3) == expected).all()
-                    chosen += 1
-    assert chosen > 200
-    assert drawn > 5
+                    determined += 1
+    assert determined > 200
+    assert sampled > 5
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests that compilation counts neither in speeds nor in time limits."""
+"""Clocks of searches: measured speeds and time limits do not include compilation."""
 
 import importlib.util
 import time
@@ -24,6 +24,7 @@ from ludoteca.evaluate.tournament.run import play_games
 
 pytestmark = pytest.mark.interpreted
 
+# Module with a compiled function that is in no cache.
 COMPILED = """
 from ludoteca.envs.jit import compiled
 
@@ -56,11 +57,11 @@ def test_clock_excludes_compilation(tmp_path):
     spec = importlib.util.spec_from_file_location("compiled_total", file)
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
-    wall, passed = time.perf_counter(), clock()
+    wall_start, clock_start = time.perf_counter(), clock()
     loaded.weighted_sum(np.arange(5.0))
-    wall, passed = time.perf_counter() - wall, clock() - passed
-    assert wall > 0.05, "it was not compiled"
-    assert passed < wall / 2
+    wall_seconds, clock_seconds = time.perf_counter() - wall_start, clock() - clock_start
+    assert wall_seconds > 0.05, "the function was not compiled"
+    assert clock_seconds < wall_seconds / 2
     start = clock()
     time.sleep(0.02)
     assert clock() - start >= 0.02
@@ -101,7 +102,7 @@ def test_time_limit_of_endgame_solver_excludes_compilation(compiling):
         calls.append(limit)
         if len(calls) == 1:
             compiling(0.3)
-        return 5 if len(calls) == 3 else 1001  # STOPPED
+        return 5 if len(calls) == 3 else 1001  # scores; 1001 is STOPPED: the limit was reached
 
     limits = SearchLimits(nodes=None, seconds=0.2)
     assert limits.run(search, np.zeros(1, np.int64), lambda: "a position") == 5
@@ -177,5 +178,5 @@ def test_search_of_a_policy_network_takes_the_time_of_the_clock():
     agent.set_search(simulations=4)
     agent.set_time_control(control)
     assert agent.seconds == control.thinking_seconds
-    found = agent.search_positions(batch_of_one(game), np.zeros((1, 1), np.uint64))
-    assert found.visit_counts.sum() > 2 * 4
+    result = agent.search_positions(batch_of_one(game), np.zeros((1, 1), np.uint64))
+    assert result.visit_counts.sum() > 2 * 4  # more than 4 simulations of 2 players

@@ -34,21 +34,23 @@ from ludoteca.envs.registry import make_game
 NETWORKS = [
     pytest.param("othello", 32, 3, marks=pytest.mark.slow),  # actions are cells, and one more
     ("connect4", 32, 2),  # actions are columns
-    pytest.param("hex:board_size=5", 16, 2, marks=pytest.mark.slow),  # planes with an edge
+    pytest.param("hex:board_size=5", 16, 2, marks=pytest.mark.slow),  # planes with padding
     pytest.param("tictactoe", 16, 0, marks=pytest.mark.slow),
 ]
 
 
 def random_network(spec, filters, blocks):
+    """Return a policy-value network with random weights, and the shape of its input."""
     torch.manual_seed(1)
     game = make_game(spec)
     network = make_pv_network(PVConfig(filters, blocks), game).eval()
-    for weight in network.parameters():  # blocks begin as the identity
+    for weight in network.parameters():  # initially, residual blocks are the identity
         torch.nn.init.normal_(weight, 0, 0.08)
     return network, Encoder(game).shape
 
 
 def random_planes(shape, count):
+    """Return random int8 planes `[count, *shape]`."""
     return np.random.default_rng(count).integers(0, 4, (count, *shape)).astype(np.int8)
 
 
@@ -117,21 +119,21 @@ def test_quantized_weights_never_overflow():
 
 def test_int16_vectors_are_arrays_in_interpreted_code():
     rng = np.random.default_rng(0)
-    size, depth, rows = vectors.LANES, 2 * vectors.LANES, 4
+    width, depth, rows = vectors.LANES, 2 * vectors.LANES, 4  # elements of a SIMD vector
     a = rng.normal(size=(rows, 2 * depth)).astype(np.float32)
-    b = rng.normal(size=(1, 2 * depth, 2 * size)).astype(np.float32)
+    b = rng.normal(size=(1, 2 * depth, 2 * width)).astype(np.float32)
     weights = quantize_weights(b)
     limit = weights.scales[0, -1]
     pairs, row_scales = np.zeros(rows * depth, np.int32), np.zeros(rows, np.float32)
     for row in range(rows):
-        bound = max(largest(np.abs(vectors.load(a[row], k))) for k in range(0, 2 * depth, size))
+        bound = max(largest(np.abs(vectors.load(a[row], k))) for k in range(0, 2 * depth, width))
         row_scales[row] = bound / limit
-        for f in range(0, 2 * depth, 2 * size):
-            low, high = vectors.load(a[row], f), vectors.load(a[row], f + size)
+        for f in range(0, 2 * depth, 2 * width):
+            low, high = vectors.load(a[row], f), vectors.load(a[row], f + width)
             store_pairs(pairs, row * depth + f // 2, low, high, limit / bound)
-    out = np.zeros(rows * 2 * size, np.float32)
+    out = np.zeros(rows * 2 * width, np.float32)
     make_multiply_int16_block(rows, 2)(
-        pairs, 0, depth, weights.pairs.ravel(), 0, 2 * size, out, 0, 2 * size, depth,
+        pairs, 0, depth, weights.pairs.ravel(), 0, 2 * width, out, 0, 2 * width, depth,
         row_scales, 0, weights.scales.ravel(), 0,
     )  # fmt: skip
     assert np.allclose(out.reshape(rows, -1), a @ b[0], atol=2e-3 * np.abs(a @ b[0]).max())
@@ -147,7 +149,7 @@ def test_a_compiled_network_is_safe_in_threads():
     assert all(np.array_equal(outputs, alone[k % 16]) for k, outputs in enumerate(together))
 
 
-def test_only_networks_that_fit_are_compiled():
+def test_networks_of_other_widths_or_kinds_cannot_be_compiled():
     assert not can_compile(random_network("othello", vectors.LANES + 1, 1)[0])
     assert not can_compile(Trunk(3, 32, 1))
     with interpreting():
@@ -174,7 +176,8 @@ def test_transformed_weights_of_a_kernel_with_only_a_center():
     weights[1, 2, 1, 1] = 36
     transformed = transform_weights(weights)
     assert transformed.shape == (36, 3, 2)
-    line = np.array([0, -6, 6, 3, -3, 0])  # 36 times the middle column of the filter transform
+    # 36 times the middle column of the filter transform of F(4x4, 3x3), without its factor 1/6.
+    line = np.array([0, -6, 6, 3, -3, 0])
     assert np.allclose(transformed[:, 2, 1], np.outer(line, line).ravel() / 36, atol=1e-5)
     assert not transformed[:, :2].any()
 

@@ -66,7 +66,7 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
     assert returns[mover] == solution.score
 
 
-def agree(game: Game, s: Any) -> int:
+def check_by_exhaustive_search(game: Game, s: Any) -> int:
     """Check a solution against an exhaustive search; return the score."""
     solution, known = solve_endgame(game, s, all_moves=True), solve(game, from_state=s)
     assert solution.score == known.returns[int(s.to_move)]
@@ -79,10 +79,12 @@ def agree(game: Game, s: Any) -> int:
 @pytest.mark.parametrize("spec", SMALL)
 def test_small_boards_match_exhaustive_search(spec: str) -> None:
     game, rng = make_game(spec), np.random.default_rng(0)
-    agree(game, game.new())
+    check_by_exhaustive_search(game, game.new())
     squares = game.params["rows"] * game.params["columns"]
     scores = [
-        agree(game, random_position(game, int(rng.integers(1, squares - 2)), rng))
+        check_by_exhaustive_search(
+            game, random_position(game, int(rng.integers(1, squares - 2)), rng)
+        )
         for _ in range(15)
     ]
     assert len(set(scores)) > 1
@@ -91,7 +93,9 @@ def test_small_boards_match_exhaustive_search(spec: str) -> None:
 @pytest.mark.slow
 def test_full_board_matches_exhaustive_search() -> None:
     rng = np.random.default_rng(1)
-    scores = [agree(GAME, random_position(GAME, 24 + k % 16, rng)) for k in range(24)]
+    scores = [
+        check_by_exhaustive_search(GAME, random_position(GAME, 24 + k % 16, rng)) for k in range(24)
+    ]
     assert set(scores) >= {-1, 1}
 
 
@@ -117,10 +121,10 @@ def test_solution_is_deterministic_and_independent_of_slices(monkeypatch) -> Non
     s = random_position(GAME, 14, np.random.default_rng(3))
     whole, again = solve_endgame(GAME, s), solve_endgame(GAME, s)
     assert (whole.nodes, whole.principal_variation) == (again.nodes, again.principal_variation)
-    monkeypatch.setattr(limits, "SLICE", 97)
-    pieces = solve_endgame(GAME, s)
+    monkeypatch.setattr(limits, "SLICE", 97)  # nodes searched between checks of the limits
+    sliced = solve_endgame(GAME, s)
     assert whole.nodes > 97
-    assert (pieces.nodes, pieces.score) == (whole.nodes, whole.score)
+    assert (sliced.nodes, sliced.score) == (whole.nodes, whole.score)
 
 
 @pytest.mark.interpreted

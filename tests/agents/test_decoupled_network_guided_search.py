@@ -51,6 +51,7 @@ def positions_after(game, count, plies=0, seed=0):
 
 
 def streams(count):
+    """Return states of random generators `[count, 1]`."""
     return np.arange(1, count + 1, dtype=np.uint64).reshape(-1, 1)
 
 
@@ -74,14 +75,14 @@ def test_exploration_visits_actions_of_low_prior():
     game = make_game("hungry_geese")
     states = positions_after(game, 4, plies=3)
 
-    def certain_evaluation(positions, seats):
+    def confident_evaluation(positions, seats):
         policies = np.zeros((len(positions), 4), np.float32)
         policies[:, 0], policies[:, 1:] = 0.997, 0.001
         return policies, np.zeros(len(positions), np.float32)
 
     search = DecoupledNetworkGuidedSearch(game, 4, 30)
-    plain = search.run(states, certain_evaluation, 30, streams(4))
-    explored = search.run(states, certain_evaluation, 30, streams(4), uniform_fraction=0.5)
+    plain = search.run(states, confident_evaluation, 30, streams(4))
+    explored = search.run(states, confident_evaluation, 30, streams(4), uniform_fraction=0.5)
     active = plain.visit_counts.sum(2) > 0
     assert (plain.visit_counts[active][:, 1:] == 0).mean() > 0.8
     assert (explored.visit_counts[active] > 0).all()
@@ -111,7 +112,7 @@ def test_search_avoids_crashes_with_uniform_priors():
     result = DecoupledNetworkGuidedSearch(game, 40, 300).run(
         states, uniform_evaluation(game), 300, streams(40)
     )
-    checked = 0
+    num_checked = 0  # players with both safe and unsafe actions
     for b in range(40):
         s = states.view(np.recarray)[b]
         for p in range(2):
@@ -122,8 +123,8 @@ def test_search_avoids_crashes_with_uniform_priors():
             ]
             if any(free) and not all(free):
                 assert free[result.visit_counts[b, p].argmax()]
-                checked += 1
-    assert checked > 20
+                num_checked += 1
+    assert num_checked > 20
 
 
 def test_values_and_priors_of_the_network_guide_the_search():
@@ -183,12 +184,14 @@ def test_agent_is_reproducible_with_the_same_seed(spec, tmp_path):
     one, other = (play_match(game, agents, 2, seed=4) for _ in range(2))
     assert np.array_equal(one.returns, other.returns)
     config = ACConfig(filters=8, blocks=1, value=False)
-    blind = tmp_path / "blind.safetensors"
+    without_value = tmp_path / "without_value.safetensors"
     save_weights(
-        blind, make_ac_network(config, game).state_dict(), metadata | {"network": config.as_dict()}
+        without_value,
+        make_ac_network(config, game).state_dict(),
+        metadata | {"network": config.as_dict()},
     )
     with pytest.raises(ValueError, match="no value head"):
-        make_agent(f"ac:{blind},simulations=4", game)
+        make_agent(f"ac:{without_value},simulations=4", game)
     with pytest.raises(ValueError, match="seconds needs simulations"):
         make_agent(f"ac:{path},seconds=1", game)
 
@@ -205,10 +208,10 @@ def test_improved_policy_matches_hand_computation():
     assert np.allclose(policies[1], [0.9, 0.1, 0, 0])  # only one action has a value
     assert (policies[2] == 0).all()  # the player is eliminated
     assert np.allclose(means, [0.25, 0.2, 0])
-    sharp, _, gains = improved_policies(priors, visits, values, value_scale=1e6)
+    sharp, _, improvements = improved_policies(priors, visits, values, value_scale=1e6)
     assert np.allclose(sharp[0], [1, 0, 0, 0])
     # Probability 1 for value 0.75, instead of 0.5 for 0.75, 0.3 for 0.25 and 0.2 for 0.625.
-    assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])
+    assert np.allclose(improvements, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -261,6 +264,6 @@ def test_a_search_ends_when_it_is_stopped():
         calls.append(None)
         return len(calls) == 5
 
-    guided = DecoupledNetworkGuidedSearch(game, 1, 200)
-    result = guided.run(states, uniform_evaluation(game), 200, streams(1), is_stopped=is_stopped)
+    search = DecoupledNetworkGuidedSearch(game, 1, 200)
+    result = search.run(states, uniform_evaluation(game), 200, streams(1), is_stopped=is_stopped)
     assert result.visit_counts[0].sum(1).tolist() == [5, 5]

@@ -21,13 +21,13 @@ from ludoteca.evaluate.match import play_match
 pytestmark = pytest.mark.interpreted
 
 NORTH, EAST, SOUTH, WEST = range(4)
-THESIS = {"variant": "thesis"}
+THESIS = {"variant": "thesis"}  # the agent as the thesis describes it
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 LETTERS = ("0123456789ABCDEFGH", "abcdefghij")
 
 
 def position(lines, last="--", **params):
-    """Return the game and the position drawn in `lines`; `last` are the last actions."""
+    """Return the game and the position drawn in `lines`; `last` are the last actions, `NESW`."""
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in LETTERS]
     food = [i for i, letter in enumerate(cells) if letter == "*"]
@@ -231,7 +231,7 @@ def test_cells_that_rivals_may_reach_are_avoided():
 
 
 def test_corridor_search_is_bounded():
-    """Goose 0, of length 100, encloses a room of 25 cells with a very large number of paths."""
+    """Goose 0, of length 100, encloses 25 cells with a very large number of paths."""
     game = hungry_geese(num_players=2, rows=20, columns=20, min_food=1, max_length=150)
     s = game.new()
     wall = [(5, c) for c in range(8, 12)] + [(r, 11) for r in range(6, 12)]
@@ -255,10 +255,20 @@ def test_corridor_search_is_bounded():
 
 
 def reference_action(s, seat, corridor, reach, hungry, shortest=2, tail=True):
-    """Return the action of the documented rules, by lists, sets and recursion."""
+    """Return the action of the documented rules, by lists, sets and recursion.
+
+    Args:
+        s: the position.
+        seat: the goose.
+        corridor: needed depth of a corridor, as a fraction of the goose's length.
+        reach: cells that rivals may reach within this number of steps are not in corridors.
+        hungry: up to this length, the goose also goes for food of nearer rivals.
+        shortest: smallest needed depth of a corridor.
+        tail: whether the goose follows its tail if there is no food for it.
+    """
     rows, columns = s.occupied.shape
-    flock, heads = geese(s), [goose[0] if goose else None for goose in geese(s)]
-    goose, food = flock[seat], s.food[: s.num_food].tolist()
+    bodies, heads = geese(s), [goose[0] if goose else None for goose in geese(s)]
+    goose, food = bodies[seat], s.food[: s.num_food].tolist()
     rivals = [head for p, head in enumerate(heads) if p != seat and head is not None]
 
     def neighbor(cell, action):
@@ -275,12 +285,12 @@ def reference_action(s, seat, corridor, reach, hungry, shortest=2, tail=True):
 
     may_eat = [
         bool(body) and len(body) < s.max_length and any(distance(body[0], f) == 1 for f in food)
-        for body in flock
+        for body in bodies
     ]
 
     def is_occupied(cell, time, eaten, careful=True):
         """Return whether a body is on a cell at a time; if `careful`, rivals near food may grow."""
-        for p, body in enumerate(flock):
+        for p, body in enumerate(bodies):
             stays = min(eaten, s.max_length - len(body)) if p == seat else careful and may_eat[p]
             if cell in body[: max(0, len(body) - max(0, time - stays))]:
                 return True
@@ -309,12 +319,12 @@ def reference_action(s, seat, corridor, reach, hungry, shortest=2, tail=True):
 
     def rate(action):
         cell = neighbor(goose[0], action)
-        away = 0 if goal is None else distance(cell, goal)
+        goal_distance = 0 if goal is None else distance(cell, goal)
         if is_occupied(cell, 1, 0):
-            return (0 if is_occupied(cell, 1, 0, careful=False) else 1), 0, -away
+            return (0 if is_occupied(cell, 1, 0, careful=False) else 1), 0, -goal_distance
         depth = depth_of(action, limit, reach) + (depth_of(action, limit, 0) if reach else 0)
         contested = any(distance(head, cell) == 1 for head in rivals)
-        return (1 if contested else 2), depth, -away
+        return (1 if contested else 2), depth, -goal_distance
 
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
     targets = own or (food if len(goose) <= hungry else [])

@@ -39,7 +39,7 @@ def wrap_around() -> Any:
 
 
 def squares(picture: str, letter: str) -> np.uint64:
-    """Return the bitboard of the squares that show a letter in a picture."""
+    """Return the bitboard of the squares that show a letter in a board drawn as text."""
     rows = enumerate(picture.split())
     return np.uint64(
         sum(
@@ -69,7 +69,7 @@ def random_games(game: Game, games: int, seed: int) -> list[list[Any]]:
         s, positions = game.new(), []
         while legal := game.legal(s):
             positions.append(s.copy())
-            # Nothing is drawn for a pass: the games are the same with and without auto_pass.
+            # No random number is drawn for a pass: games are the same with and without auto_pass.
             game.step(s, legal[rng.integers(len(legal))] if len(legal) > 1 else legal[0])
         positions_by_game.append([*positions, s.copy()])
     return positions_by_game
@@ -78,8 +78,8 @@ def random_games(game: Game, games: int, seed: int) -> list[list[Any]]:
 def final_score(s: Any, player: int) -> int:
     """Return a player's final disc difference; empty squares count for the winner."""
     mine, theirs = (int(s.discs[k]).bit_count() for k in (player, 1 - player))
-    left = s.board.shape[1] ** 2 - mine - theirs
-    return mine - theirs + left * ((mine > theirs) - (mine < theirs))
+    empty = s.board.shape[1] ** 2 - mine - theirs
+    return mine - theirs + empty * ((mine > theirs) - (mine < theirs))
 
 
 # A second implementation of the rules, square by square, and an exhaustive search.
@@ -108,22 +108,23 @@ def rays(size: int) -> list[list[list[int]]]:
 
 
 def after(board: str, square: int) -> str | None:
-    """Return the board after `m` places a disc on a square, or None if no disc is turned over."""
+    """Return the board after `m` places a disc on a square, or None if no disc is flipped."""
     if board[square] != ".":
         return None
-    turned = [square]
+    changed = [square]
     for ray in rays(round(len(board) ** 0.5))[square]:
         if ray and board[ray[0]] == "t":
             seen = "".join(board[k] for k in ray)
             length = len(seen) - len(seen.lstrip("t"))
             if seen[length : length + 1] == "m":
-                turned += ray[:length]
-    if len(turned) == 1:
+                changed += ray[:length]
+    if len(changed) == 1:
         return None
-    return "".join("m" if k in turned else disc for k, disc in enumerate(board))
+    return "".join("m" if k in changed else disc for k, disc in enumerate(board))
 
 
 def swapped(board: str) -> str:
+    """Return the board with the colors exchanged."""
     return board.translate(str.maketrans("mt", "tm"))
 
 
@@ -164,7 +165,7 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 )
 def test_scores_match_exhaustive_search(size: int, max_empty: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")
-    passes = wiped_out = early = 0
+    passes = wiped_out = early_ends = 0
     for positions in random_games(game, 12, seed=size):
         for s in positions[-1 - max_empty : -1]:
             solution = solve_endgame(game, s, all_moves=True)
@@ -183,24 +184,24 @@ def test_scores_match_exhaustive_search(size: int, max_empty: int, auto_pass: bo
                 assert solution.scores[name] == -brute_force(swapped(board)), (cells(s), name)
             line = solution.principal_variation
             passes += "pass" in line
-            early += solution.empty > len([name for name in line if name != "pass"])
+            early_ends += solution.empty > len([name for name in line if name != "pass"])
             wiped_out += abs(solution.score) == size * size
     assert (passes > 0) != auto_pass
     if size < 8:
-        assert early > 0, "no game ended with empty squares"
+        assert early_ends > 0, "no game ended with empty squares"
     if size == 4:
         assert wiped_out > 0
 
 
 @pytest.mark.slow
-def test_nine_empty_squares() -> None:
-    tried = 0
+def test_scores_of_nine_empty_squares_match_exhaustive_search() -> None:
+    num_positions = 0
     for positions in random_games(GAME, 12, seed=0):
         for s in positions[:-1]:
-            if make_endgame_solver(GAME).empty(s) == 9 and tried < 2:
-                tried += 1
+            if make_endgame_solver(GAME).empty(s) == 9 and num_positions < 2:
+                num_positions += 1
                 assert solve_endgame(GAME, s).score == brute_force(cells(s))
-    assert tried == 2
+    assert num_positions == 2
 
 
 def test_the_smallest_board_from_the_start() -> None:
@@ -222,7 +223,7 @@ def test_a_wiped_out_opponent_loses_every_square() -> None:
 
 
 def test_player_without_moves_passes() -> None:
-    """White has no move; black turns white's last disc over, and wins the empty last square."""
+    """White has no move; black flips white's last disc, and the empty last square counts for it."""
     full = "xxxxxxxx " * 7
     s = position(GAME, full + "xxxxxo..", black=False)
     solution = solve_endgame(GAME, s, all_moves=True)
@@ -280,7 +281,7 @@ def test_the_same_position_gives_the_same_solution() -> None:
 
 def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     complete = solve_endgame(GAME, FFO[1].state())
-    monkeypatch.setattr(limits, "SLICE", 97)
+    monkeypatch.setattr(limits, "SLICE", 97)  # nodes searched between checks of the limits
     sliced = solve_endgame(GAME, FFO[1].state())
     assert sliced.nodes == complete.nodes > 97
     assert sliced.score == complete.score
@@ -303,9 +304,9 @@ def test_bitboard_operations_match_the_rules() -> None:
                 assert placements(own, other, board) == s.legal
                 empty = board.region & ~(own | other)
                 for p in range(2):
-                    safe = stable_discs(s.discs[p], empty, board)
-                    assert safe & ~s.discs[p] == 0
-                    assert safe & ~last.discs[p] == 0, "a stable disc was turned over"
+                    stable = stable_discs(s.discs[p], empty, board)
+                    assert stable & ~s.discs[p] == 0
+                    assert stable & ~last.discs[p] == 0, "a stable disc was flipped"
             assert stable_discs(last.discs[0], np.uint64(0), board) == last.discs[0]
 
 
@@ -325,11 +326,11 @@ def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
 
     So neither player can move to a1. With 8 discs to 7, for example, the score is 9 to 7.
     """
-    straight = sum(1 << square for square in (1, 2, 3, 8, 16, 24))
+    row_and_column = sum(1 << square for square in (1, 2, 3, 8, 16, 24))
     rest = [9, 18, 27, 10, 11, 17, 19, 25, 26]  # the diagonal first
-    free = rest[3:]
-    own = np.uint64(straight + sum(1 << square for square in free[: mine - 6]))
-    other = np.uint64(sum(1 << square for square in rest) - sum(1 << q for q in free[: mine - 6]))
+    added = sum(1 << square for square in rest[3:][: mine - 6])
+    own = np.uint64(row_and_column + added)
+    other = np.uint64(sum(1 << square for square in rest) - added)
     theirs = 15 - mine
     score = 16 - 2 * theirs if mine > theirs else 2 * mine - 16
     if swapped:
@@ -342,6 +343,7 @@ def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
 
 
 def test_neighbors_do_not_wrap_around_the_board() -> None:
+    """Neighbors include the square itself: of the corners a1 and h8, and of h2 at the side."""
     assert neighbors(np.uint64(1)) == 0x303
     assert neighbors(np.uint64(1 << 63)) == 0xC0C0 << 48
     assert neighbors(np.uint64(1 << 15)) == 0xC0C0C0
@@ -387,7 +389,7 @@ def test_every_game_with_a_solver_finds_it(name: str) -> None:
     game = make_game(name)
     endgame = make_endgame_solver(game)
     endgame.prepare()
-    assert endgame.empty(game.new()) in (42, 60)
+    assert endgame.empty(game.new()) in (42, 60)  # of Connect Four and Othello
     assert make_endgame_solver(game) is endgame
 
 

@@ -23,7 +23,7 @@ def wrap_around() -> Any:
 
 
 def choices(agent: Any, s: Any, seeds: int) -> set[str]:
-    """Return what an agent plays in a position, with several random streams."""
+    """Return the names of the actions of an agent in a position, with several random streams."""
     states = np.repeat(np.asarray(s[()]).reshape(1), seeds)
     rngs = np.arange(seeds, dtype=np.uint64).reshape(-1, 1)
     actions = agent.act(states, np.full(seeds, int(s.to_move)), rngs, np.arange(seeds))
@@ -32,7 +32,7 @@ def choices(agent: Any, s: Any, seeds: int) -> set[str]:
 
 @pytest.mark.slow
 def test_tree_search_plays_endgames_perfectly() -> None:
-    """Only d1 wins, by a disc each way."""
+    """Only d1 wins, by two discs."""
     known = FFO[3]
     assert known.best == (2, ("d1",))
     s = known.state()

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture
 def engine(tmp_path):
+    """Return a function that returns the parameters of an engine for Hex 3x3 with a defect."""
     file = tmp_path / "engine.py"
     file.write_text(HEX_ENGINE)
     return lambda kind: f"command={sys.executable} -I -S {file} {kind}"
@@ -75,7 +76,8 @@ def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
     assert f"forfeited 2 times (2 {reason})" in match_text(result)
 
 
-def test_engines_get_the_play_clock(engine):
+def test_engines_get_the_time_limits_of_the_match(engine):
+    """The engine `timed` plays an illegal move unless it is sent limits of 60 s."""
     for seconds, forfeits in ((60.5, 0), (50, 1)):
         result = play_match(
             "hex:board_size=3",
@@ -92,13 +94,13 @@ def test_engines_play_by_the_clock(engine, out_of_time):
     result = play_match(
         "hex:board_size=2", [f"gtp:{engine('slow')}", "random"], 1, time_control=control
     )
-    late = result.times[0].out_of_time
+    late_moves = result.times[0].out_of_time
     if out_of_time == "random":
         assert result.forfeits == ()
-        assert late == result.times[0].moves
+        assert late_moves == result.times[0].moves
     else:
         assert [(f.agent, f.kind) for f in result.forfeits] == [(0, "timeout")]
-        assert late == 1
+        assert late_moves == 1
 
 
 def test_forfeits_of_other_agents_in_sequential_games():
@@ -120,6 +122,7 @@ class Quitter(type(make_agent("random", make_game("tictactoe")))):
 
     @staticmethod
     def records(states):
+        """Return positions as records."""
         return [states.view(np.recarray)[k] for k in range(len(states))]
 
 
@@ -130,7 +133,7 @@ def test_play_shows_why_an_engine_forfeits(engine):
     assert str(failure) == "engine failed: it forfeited: invalid: its move z9 is illegal"
 
 
-def test_settings_are_checked(engine):
+def test_invalid_settings_are_errors(engine):
     game = make_game("hex:board_size=3")
     with pytest.raises(ValueError, match="must begin with a program that can be run, got 'no-such"):
         make_agent("gtp:command=no-such-program --x", game)
@@ -147,9 +150,9 @@ def test_settings_are_checked(engine):
 def test_engines_end_with_the_agent(engine):
     game = make_game("hex:board_size=3")
     agent = make_agent(f"gtp:{engine('good')}", game)
-    one = np.zeros(1, np.int64)
+    zero = np.zeros(1, np.int64)  # the seat and the index of the game
     states = np.array([game.new()], game.state)
-    assert agent.act(states, one, np.zeros((1, 1), np.uint64), one).tolist() == [0]
+    assert agent.act(states, zero, np.zeros((1, 1), np.uint64), zero).tolist() == [0]
     (child,) = [seat.process._child for seat in agent._engines.values()]
     assert copy.deepcopy(agent)._engines == {}
     assert child.poll() is None
@@ -167,8 +170,8 @@ def test_positions_are_set_up_by_moves(swap, first):
     for _ in range(20):
         history = GameHistory(game)
         while not history.is_over:
-            history.play(int(rng.choice(history.legal())) if len(history.actions) != 1 or not swap
-                         else 16)  # fmt: skip
+            is_swap = swap and len(history.actions) == 1
+            history.play(16 if is_swap else int(rng.choice(history.legal())))
             s = history.current
             moves = moves_to(game, s)
             assert stones_after(moves) == stones_of(game, s)
@@ -184,8 +187,8 @@ def test_positions_are_set_up_by_moves(swap, first):
 @pytest.mark.parametrize("size", range(2, 20))
 @pytest.mark.parametrize("swap", [False, True])
 def test_servers_are_played_by_the_agents_on_all_boards(monkeypatch, size, swap):
-    kind, name = [(HexServer, "gtp"), (HTPServer, "htp")][size % 2]
-    replace_engines(monkeypatch, lambda: kind(make_game("hex", swap=swap), "random"))
+    server_class, name = [(HexServer, "gtp"), (HTPServer, "htp")][size % 2]
+    replace_engines(monkeypatch, lambda: server_class(make_game("hex", swap=swap), "random"))
     game = make_game("hex", board_size=size, swap=swap, first=("black", "white")[size // 2 % 2])
     spec = f"{name}:command={sys.executable}"
     if size <= 5:

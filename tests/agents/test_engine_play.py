@@ -16,7 +16,7 @@ ADDRESS = "http://127.0.0.1:8765"
 
 @pytest.fixture
 def engine(tmp_path):
-    """Return a function of arguments that returns the spec string of an engine for Hex 3x3."""
+    """Return a function that returns the spec string of an engine for Hex 3x3 with a defect."""
     (tmp_path / "hex.py").write_text(HEX_ENGINE)
     return lambda kind: f"gtp:command={sys.executable} -I -S {tmp_path / 'hex.py'} {kind}"
 
@@ -63,7 +63,7 @@ def test_engines_play_in_the_arena(engine):
             path = f"{ADDRESS.replace('http', 'ws')}/ws/{response.json()['id']}"
             with client.websocket_connect(path) as socket:
                 state = receive(socket, "state")
-                for _ in range(2):  # the move is taken back, and another one played
+                for _ in range(2):  # the second time after an undo
                     action = 4
                     socket.send_json({"type": "play", "action": action, "ply": state["ply"]})
                     while state["ply"] < 2 and not state["failure"]:

@@ -96,7 +96,7 @@ def test_one_step_playouts_match_hand_computation():
     assert action == EAST
     np.testing.assert_array_equal(means, [np.nan, 2 + 4**5, np.nan, np.nan])
     assert visits.tolist() == [0, 60, 0, 0]
-    # If all moves are drawn, the rival may turn back and die, so that its cells become free.
+    # If all moves are sampled, the rival may turn back and die, so that its cells become free.
     _, means, _ = interpret("flat:simulations=200,playout_depth=1,playout=uniform", game, s)
     assert means[EAST] == 2 + 4**5
     assert means[SOUTH] == 0
@@ -147,7 +147,7 @@ def test_equal_moves_are_chosen_equally_often():
         ("connect4", (1, 0, 2, 0, 3), {0, 4}),  # only one of two threats can be blocked: all lose
     ],
 )
-def test_turn_based_games(name, moves, winning):
+def test_wins_are_found_in_sequential_games(name, moves, winning):
     game = make_game(name)
     s = game.new()
     for move in moves:
@@ -157,7 +157,8 @@ def test_turn_based_games(name, moves, winning):
     means = agent.means(s, seat, np.array([1], np.uint64))
     visits = agent._work["visits"][0]
     assert visits.sum() == 700
-    assert visits[visits > 0].max() - visits[visits > 0].min() <= 1  # moves take turns
+    # Playouts are divided equally among the moves.
+    assert visits[visits > 0].max() - visits[visits > 0].min() <= 1
     assert ((means >= -1) & (means <= 1) | np.isnan(means)).all()
     if isinstance(winning, int):
         assert means[winning] == 1
@@ -231,7 +232,7 @@ def test_invalid_parameters_raise(spec, message):
 
 
 def action_counts(name, game, s, player=0, times=1200):
-    """Draw from an interpreted playout policy `times` times; return the count of each action."""
+    """Sample `times` actions of an interpreted playout policy; return the count of each action."""
     legal, rng = np.arange(4, dtype=np.int16), np.array([1], np.uint64)
     with np.errstate(over="ignore"):
         choose = playout_policy(name, game)
@@ -239,6 +240,7 @@ def action_counts(name, game, s, player=0, times=1200):
 
 
 def is_uniform(counts, actions):
+    """Return whether only some actions occur, equally often by a chi-squared test."""
     others = np.delete(counts, actions)
     return others.sum() == 0 and (len(actions) == 1 or chisquare(counts[actions]).pvalue > 0.001)
 
@@ -254,7 +256,7 @@ def test_safe_geese_step_onto_free_cells():
     game, s = position(*FOOD_EAST)
     assert is_uniform(action_counts("safe", game, s), [EAST])
     assert is_uniform(action_counts("safe", game, s, player=1), [SOUTH, WEST])
-    # A goose's tail leaves its cell. Without a free cell, any move but back is drawn.
+    # A goose's tail leaves its cell. Without a free cell, any move but back is sampled.
     game, s = position(["03..", "12..", "....", "abcd"], "NW")
     # North of the first row is the last one: the board is a torus.
     assert is_uniform(action_counts("safe", game, s), [EAST, WEST])
@@ -273,7 +275,7 @@ def test_safe_riders_do_not_crash():
 
 
 @pytest.mark.slow
-def test_random_agents_are_stronger_the_more_they_observe():
+def test_safe_random_play_beats_valid_and_uniform_random_play():
     result = play_match("hungry_geese", ("random_safe", "random_valid", "random"), 300, seed=1)
     scores = [record.mean_return for record in result.totals]
     assert scores[0] > scores[1] > scores[2] + 0.5

@@ -37,7 +37,7 @@ class Recorder:
 
 
 def ask(agent, games=3, plies=2):
-    """Return the agent's actions in `games` positions after `plies` first moves."""
+    """Return the agent's actions in `games` positions, game k after moves k, k + 1, ... % 9."""
     states = GAME.empty(games)
     for k in range(games):
         s = states.view(np.recarray)[k]
@@ -96,14 +96,14 @@ def test_options_change_the_observations():
 
 def test_simultaneous_games_and_vector_environments_accept_functions():
     tron = make_game("tron:rows=4,columns=5")
-    asked = []
+    batch_sizes = []
 
     def policy(planes, masks):
-        asked.append(len(planes))
+        batch_sizes.append(len(planes))
         return masks.argmax(1)
 
     assert play_match(tron, [FunctionAgent(tron, policy), "random"], 10, seed=1).games == 10
-    assert max(asked) == 10
+    assert max(batch_sizes) == 10
     env = gym.make_vec(
         "ludoteca/TicTacToe-v0", num_envs=4, opponent=FunctionAgent(GAME, first_legal)
     )
@@ -113,7 +113,7 @@ def test_simultaneous_games_and_vector_environments_accept_functions():
 
 
 @pytest.mark.parametrize(
-    ("answer", "problem"),
+    ("returned", "problem"),
     [
         (np.zeros(2, int), "must return 3 integers, one per observation, got int64 of shape"),
         (np.zeros((3, 1), int), r"got int64 of shape \(3, 1\)"),
@@ -126,9 +126,9 @@ def test_simultaneous_games_and_vector_environments_accept_functions():
         (np.array([5, 5, 2**63], np.uint64), f"chose {2**63} for observation 2"),
     ],
 )
-def test_returned_actions_are_validated(answer, problem):
+def test_returned_actions_are_validated(returned, problem):
     with pytest.raises(ValueError, match=problem) as caught:
-        ask(FunctionAgent(GAME, lambda planes, masks: answer))
+        ask(FunctionAgent(GAME, lambda planes, masks: returned))
     assert "the policy " in str(caught.value)
     assert "test_returned_actions_are_validated.<locals>.<lambda>" in str(caught.value)
 
@@ -214,7 +214,7 @@ def test_invalid_specs_raise(spec, error, problem):
         make_agent(spec, GAME)
 
 
-def test_current_folder_may_be_last_on_the_path(tmp_path, monkeypatch):
+def test_search_folders_come_last_on_the_import_path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(targets, "_search_folders", [])
     (tmp_path / "json.py").write_text("raise SystemExit\n")

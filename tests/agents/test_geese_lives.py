@@ -21,8 +21,17 @@ BOARDS = (
 
 
 def why_geese_die(game, bodies, food, last, actions, step):
-    """Return each goose's cause of death in a step, or None, by the rules on lists of cells."""
-    rows, columns, hunger, most = (
+    """Return each goose's cause of death in a step, or None, by the rules on lists of cells.
+
+    Args:
+        game: the game.
+        bodies: cells of each goose, head first.
+        food: cells with food.
+        last: last action of each goose, or None in the first step.
+        actions: action of each goose.
+        step: number of the step, from 1.
+    """
+    rows, columns, hunger_rate, max_length = (
         game.params[key] for key in ("rows", "columns", "hunger_rate", "max_length")
     )
     bodies, food, causes = [list(body) for body in bodies], set(food), [None] * len(bodies)
@@ -43,8 +52,8 @@ def why_geese_die(game, bodies, food, last, actions, step):
                 body.pop()
             if head in body:
                 causes[p] = "own body"
-            bodies[p] = body = [head, *body[: most - 1]]
-            if step % hunger == 0:
+            bodies[p] = body = [head, *body[: max_length - 1]]
+            if step % hunger_rate == 0:
                 body.pop()
             if causes[p] is None and not body:
                 causes[p] = "starved"
@@ -60,10 +69,10 @@ def why_geese_die(game, bodies, food, last, actions, step):
     return causes
 
 
-def random_replay(game, seed, redraw_probability):
+def random_replay(game, seed, resample_probability):
     """Play a random game in which geese sometimes forfeit.
 
-    An action that turns back is drawn again with `redraw_probability`.
+    An action that turns back is sampled again with `resample_probability`.
     """
     rng, s, played, last = np.random.default_rng(seed), game.new(seed), [], None
     while not game.is_terminal(s):
@@ -71,7 +80,9 @@ def random_replay(game, seed, redraw_probability):
         for p in range(game.num_players):
             if game.legal(s, p):
                 actions[p] = int(rng.integers(4))
-                while last and rng.random() < redraw_probability and abs(actions[p] - last[p]) == 2:
+                while (
+                    last and rng.random() < resample_probability and abs(actions[p] - last[p]) == 2
+                ):
                     actions[p] = int(rng.integers(4))
                 if rng.random() < 0.002:
                     actions[p] = FORFEIT

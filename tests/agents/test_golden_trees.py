@@ -1,4 +1,4 @@
-"""Searches that were recorded, repeated: equal trees, node by node."""
+"""Repeated searches have the recorded trees (`golden_trees`), node by node."""
 
 import json
 

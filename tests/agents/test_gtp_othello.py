@@ -1,4 +1,4 @@
-"""Tests of Othello in GTP: our server, engines as agents, and GRhino, an engine of Debian."""
+"""Othello in GTP (Go Text Protocol): our server, engines as agents, and GRhino, a Debian engine."""
 
 import shutil
 import sys
@@ -28,15 +28,18 @@ needs_grhino = pytest.mark.skipif(
 
 @pytest.fixture
 def engine(tmp_path):
+    """Return the spec string of an engine."""
     (tmp_path / "engine.py").write_text(OTHELLO_ENGINE)
     return f"gtp:command={sys.executable} -I -S {tmp_path / 'engine.py'}"
 
 
 def ask(server, *lines):
+    """Return the answers of a server to command lines."""
     return ["".join(server.respond(f"{line}\n")).removesuffix("\n\n") for line in lines]
 
 
 def random_game(size, seed, auto_pass=False):
+    """Return the history of a random game."""
     history = GameHistory(make_game("othello", board_size=size, auto_pass=auto_pass))
     rng = np.random.default_rng(seed)
     while not history.is_over:
@@ -45,6 +48,7 @@ def random_game(size, seed, auto_pass=False):
 
 
 def has_passes(history):
+    """Return whether a player has passed."""
     return history.game.num_actions - 1 in history.actions
 
 
@@ -117,20 +121,20 @@ def test_commands_that_fail_leave_the_position(line, answer):
 def test_moves_to_a_position_are_found(auto_pass):
     for seed in range(2):
         history = random_game(6, seed, auto_pass)
-        game, passing = history.game, history.game.num_actions - 1
+        game, pass_action = history.game, history.game.num_actions - 1
         moves = []
         for s in history.positions[:-1]:
-            if game.legal(s) == [passing]:
+            if game.legal(s) == [pass_action]:
                 continue
             found = continued(game, moves, s)
             assert found is not None
             assert found[: len(moves)] == moves
             moves = found
-        assert len(moves) == sum(action != passing for action in history.actions[:-1])
+        assert len(moves) == sum(action != pass_action for action in history.actions[:-1])
         middle = history.positions[12]
-        if game.legal(middle) != [passing]:  # moves taken back, then other moves
+        if game.legal(middle) != [pass_action]:  # an earlier position needs fewer moves
             assert continued(game, moves, middle) == moves[: sum(
-                action != passing for action in history.actions[:12]
+                action != pass_action for action in history.actions[:12]
             )]  # fmt: skip
         assert continued(game, moves[:3], history.positions[8]) is None
         opening = opening_moves(game, history.positions[8])
@@ -162,7 +166,7 @@ def test_grhino_plays_matches_by_the_clock():
 
 @pytest.mark.slow
 @needs_grhino
-def test_grhino_forfeits_what_it_does_not_play():
+def test_grhino_forfeits_on_other_boards_and_when_out_of_time():
     result = play_match("othello:board_size=6", [f"gtp:command={GRHINO}", "random"], 2)
     assert [forfeit.kind for forfeit in result.forfeits] == ["invalid"] * 2
     assert "it refused 'boardsize 6': unacceptable size" in result.forfeits[0].message

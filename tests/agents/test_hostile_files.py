@@ -25,7 +25,7 @@ pytestmark = pytest.mark.interpreted
 GAME = make_game("tictactoe")
 GEESE = make_game("hungry_geese")
 SMALL = PVConfig(filters=4, blocks=1)
-DEEP = "[" * 100_000
+DEEP = "[" * 100_000  # JSON that is nested too deeply
 
 
 # Files.
@@ -132,7 +132,7 @@ def test_network_settings_are_validated(network, parameter, message):
 
 @pytest.fixture
 def network(tmp_path):
-    """Return a small network in a file."""
+    """Return the path of a file with a small network."""
     path = tmp_path / "net.safetensors"
     network = make_pv_network(SMALL, GAME)
     save_weights(path, network.state_dict(), {"game": GAME.spec, "network": SMALL.as_dict()})
@@ -236,6 +236,7 @@ def members(tmp_path_factory):
 
 
 def write_model(folder, members, **changed):
+    """Write a model file with changed members; return its path."""
     with zipfile.ZipFile(folder / "model.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (members | changed).items():
             archive.writestr(name, content)
@@ -243,11 +244,13 @@ def write_model(folder, members, **changed):
 
 
 def change_description(members, part, **changed):
+    """Return the member `data` with a changed part of the description of a model."""
     data = json.loads(members["data"])
     data[part] |= changed
     return {"data": json.dumps(data).encode()}
 
 
+# Description of a space of dictionaries, with the shape of the observations to be filled in.
 BOXES = "{{'observation': Box(0, 1, {}, int8), 'action_mask': Box(0, 1, (9,), int8)}}"
 DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
 
@@ -296,12 +299,12 @@ def test_model_descriptions_are_validated(tmp_path, members, part, changed, mess
 
 def pack_weights(tensors, compression=zipfile.ZIP_STORED):
     """Return tensors in PyTorch's file format, as a ZIP archive with the given compression."""
-    data, again = io.BytesIO(), io.BytesIO()
-    torch.save(tensors, data)
-    with zipfile.ZipFile(data) as source, zipfile.ZipFile(again, "w", compression) as target:
+    saved, packed = io.BytesIO(), io.BytesIO()
+    torch.save(tensors, saved)
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(packed, "w", compression) as target:
         for entry in source.infolist():
             target.writestr(entry.filename, source.read(entry))
-    return again.getvalue()
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_observations_match_recorded_kaggle_environments():
     """The games were recorded by `tests/oracles/record_geese.py`; food is placed as recorded."""
     with np.load(GOLDEN) as file:
         golden = {name: file[name] for name in file.files}
+    # Where the next game begins in arrays by step, by goose, by step and goose, and of food.
     at = goose = entry = food = 0
     for k in range(40):
         players, *_, steps = *golden["config"][k].tolist(), int(golden["steps"][k])
@@ -93,6 +94,7 @@ def test_observations_match_recorded_kaggle_environments():
             assert (seen["step"], seen["index"]) == (t, t % players)
             assert seen["food"] == golden["food"][food : food + count].tolist()
             if t > 0:
+                # The checksums of record_geese.py: cells, with 0xFFFF after each goose, and scores.
                 cells = [cell for body in seen["geese"] for cell in (*body, 0xFFFF)]
                 checksum = zlib.crc32(np.array(cells, "<u2"))
                 checksum = zlib.crc32(s.score.astype("<i4").tobytes(), checksum)
@@ -159,7 +161,7 @@ def test_a_submission_gets_the_observations_of_kaggle(write, tmp_path):
     assert [settings for _, settings in lines] == [configuration(GAME) | raw] * 3
 
 
-# Objects of a submission that are its agent.
+# Objects of a submission that are its agent: sources, and the action of the agent.
 
 AGENTS = {
     "the last function": ("def a(o): return 'EAST'\ndef b(o, c): return 'SOUTH'", SOUTH),
@@ -229,9 +231,9 @@ def test_submissions_that_cannot_be_loaded_raise(write, source, message):
     ],
 )
 def test_invalid_parameters_raise(write, spec, error, message):
-    good = write("def a(o): return 'EAST'")
+    path = write("def a(o): return 'EAST'")
     with pytest.raises(error, match=message):
-        make_agent(spec.format(good=good), GAME)
+        make_agent(spec.format(good=path), GAME)
 
 
 def test_only_hungry_geese_is_played(write):
@@ -263,7 +265,8 @@ def test_modules_of_a_submission_are_imported_anew_per_game(write):
         assert [ask(agent), ask(agent)] == [NORTH, SOUTH]
 
 
-# Failures that forfeit a goose but do not end the match.
+# Failures that forfeit a goose but do not end the match: a line of the agent, and the kind and the
+# message of the forfeit.
 
 FAILURES = {
     "crash": ("if obs.step == 3: 1 / 0", "crash", "ZeroDivisionError: division by zero"),

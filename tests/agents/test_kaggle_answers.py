@@ -1,4 +1,7 @@
-"""Tests that no answer, process, module or folder of a submission harms more than its goose."""
+"""Answers, processes, modules and folders of Kaggle submissions harm no more than their goose.
+
+A submission runs in a process of its own, and answers each request by a message in JSON.
+"""
 
 import io
 import json
@@ -57,6 +60,7 @@ def test_texts_of_a_submission_can_be_written_anywhere():
     }
 
 
+# Submission that writes bytes to all of its pipes.
 RAW = """
     import os, struct
     def agent(obs):
@@ -84,6 +88,7 @@ def test_writing_to_the_pipe_forfeits_the_goose(write, data):
     assert time.monotonic() - start < 20
 
 
+# Sources of submissions, and the kind and the message of the forfeit.
 ANSWERS = {
     "a string with a wrong length": (
         "class S(str):\n    def __len__(self): return 1\ndef a(o): return S('x' * 10**6)",
@@ -181,7 +186,7 @@ def test_closed_pipes_end_the_wait(write):
 def test_writing_to_a_stalled_process_times_out(write):
     path = write("import os, signal\ndef a(o): os.kill(os.getpid(), signal.SIGSTOP)")
     process = Process(path, sys.executable)
-    guard = process._process.pid
+    guard = process._process.pid  # its only child is the submission
     os.kill(int(Path(f"/proc/{guard}/task/{guard}/children").read_text()), signal.SIGSTOP)
     with pytest.raises(FailureError, match=r"the request was not read within 0.3 s") as caught:
         process.ask({"observation": "x" * 10**7}, 0.3)
@@ -189,7 +194,7 @@ def test_writing_to_a_stalled_process_times_out(write):
     assert not process.alive
 
 
-# Modules that stay imported from game to game.
+# Modules that stay imported in all games of a process.
 
 
 def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path):
@@ -247,7 +252,7 @@ def test_modules_with_dynamic_attributes_are_not_inspected(write):
         assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
-# Folders, as competitors submitted them: each line opens a file of the folder by Kaggle's path.
+# Lines of submissions of competitors that open files of their folder by Kaggle's path, `F`.
 
 FILE_ACCESSES = {
     "open": "assert open(F + '/w.txt').read() == 'w'",
@@ -266,6 +271,7 @@ FILE_ACCESSES = {
 
 
 def folder_with(write, line):
+    """Write a folder of a submission whose main file has a line; return the path of that file."""
     write("w", "bot/w.txt")
     write("def helper(): return open('/kaggle_simulations/agent/w.txt').read()", "bot/inner.py")
     main = f"F = '/kaggle_simulations/agent'\n{line}\ndef agent(o): return 'EAST'\n"
@@ -290,6 +296,7 @@ def test_files_that_compiled_code_cannot_find_are_explained(write):
 
 
 def as_tar(folder, file, prefix=""):
+    """Pack a folder into a tar archive; return its path."""
     with tarfile.open(file, "w:gz") as tar:
         for path in sorted(folder.iterdir()):
             tar.add(path, f"{prefix}{path.name}")

@@ -1,4 +1,4 @@
-"""Tests of source bundles of functions and arrays for exported agents."""
+"""Source bundles: the text of functions, with their dependencies and arrays, in exported agents."""
 
 import math
 
@@ -33,6 +33,7 @@ def test_bundle_includes_dependencies_of_functions():
     text = bundle.text()
     names = {}
     exec(text, names)
+    # twice(5), twice(0) + twice(1) + twice(2), and the constants of the module.
     assert names["first"](5) == first(5) == 10 + 6 + 99 + 5 + 1
     assert text.count("def twice") == 1
     assert ": int" not in text
@@ -49,10 +50,12 @@ def test_bundle_renames_different_objects_of_one_name():
         return 3 * x
 
     bundle = Bundle()
-    called = [bundle.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))]
+    bundled_names = [
+        bundle.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))
+    ]
     names = {}
     exec(bundle.text(), names)
-    assert [names[name](10) for name in called] == [21, 32, 21]
+    assert [names[name](10) for name in bundled_names] == [21, 32, 21]
     assert bundle.text().count("limit = 1\n") == 1
 
 

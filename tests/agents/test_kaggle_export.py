@@ -36,7 +36,7 @@ BOARDS = (
 
 
 def load(source):
-    """Run the source of a submission, and return what Kaggle would call."""
+    """Run the source of a submission, and return its last callable, which Kaggle calls."""
     names = {}
     exec(compile(source, "submission", "exec"), names)
     return [value for value in names.values() if callable(value)][-1]
@@ -74,8 +74,8 @@ def choices(agent, s, seat, draws):
 def test_exported_agents_choose_the_same_actions(name, spec):
     game = make_game(spec)
     own = make_agent(name, game)
-    draws = 60 if name.startswith("random") else 12
-    alike = 0
+    draws = 60 if name.startswith("random") else 12  # so many that every action is sampled
+    num_determined = 0
     for seed in range(2):
         for seat in range(game.num_players):
             agent = load(submission_source(name))
@@ -85,8 +85,8 @@ def test_exported_agents_choose_the_same_actions(name, spec):
                 expected = choices(own, s, seat, draws)
                 answer = agent(observation(s, seat), configuration(game))
                 assert answer in expected
-                alike += len(expected) == 1
-    assert alike > 5 or name.startswith("random")
+                num_determined += len(expected) == 1
+    assert num_determined > 5 or name.startswith("random")
 
 
 def test_random_agents_sample_independently_each_call():
@@ -175,7 +175,7 @@ class Residual(nn.Module):
 
 
 class Beside(nn.Module):
-    """Concatenates the outputs of several stacks for x."""
+    """Layers whose outputs for the same input are concatenated."""
 
     def __init__(self, *stacks):
         super().__init__()
@@ -194,7 +194,7 @@ class Cell(nn.Module):
 
 @pytest.fixture
 def more_modules(monkeypatch):
-    """Register the modules above with the converter."""
+    """Register the modules above with the converter of layers."""
     for kind, convert in (
         (Residual, lambda m, w: (("add", layers_of(m.inner, w)),)),
         (Beside, lambda m, w: (("concat", tuple(layers_of(stack, w) for stack in m.stacks)),)),
@@ -203,8 +203,8 @@ def more_modules(monkeypatch):
         monkeypatch.setitem(MODULES, kind, convert)
 
 
-def toy(padding, n=3):
-    """Return a network for 17 planes of 7 x 11 with one of each kind of layer."""
+def every_layer(padding, n=3):
+    """Return a network for 17 planes of 7 x 11 with all kinds of layers; `n` is the kernel size."""
     convolution = dict(padding=n // 2, padding_mode=padding)
     pooled = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
     return nn.Sequential(
@@ -231,7 +231,7 @@ def toy(padding, n=3):
     )
 
 
-def trained(network, seed=0):
+def randomized(network, seed=0):
     """Return a network with random weights and statistics, in evaluation mode."""
     torch.manual_seed(seed)
     with torch.no_grad():
@@ -247,7 +247,7 @@ def trained(network, seed=0):
 @pytest.mark.parametrize("n", [3, 5])
 @pytest.mark.parametrize("padding", ["zeros", "circular"])
 def test_networks_compute_the_same_in_numpy(padding, n):
-    network = trained(toy(padding, n))
+    network = randomized(every_layer(padding, n))
     weights = {}
     converted = layers_of(network, weights)
     x = torch.rand(6, 17, 7, 11) - 0.2
@@ -258,15 +258,15 @@ def test_networks_compute_the_same_in_numpy(padding, n):
     assert expected.std() > 0.1
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
     other = "circular" if padding == "zeros" else "zeros"
-    swapped = layers_of(trained(toy(other, n)), {})
-    assert np.abs(layers.run_layers(swapped, weights, x.numpy()) - expected).max() > 1e-3
+    other_layers = layers_of(randomized(every_layer(other, n)), {})
+    assert np.abs(layers.run_layers(other_layers, weights, x.numpy()) - expected).max() > 1e-3
 
 
 @pytest.mark.usefixtures("more_modules")
 def test_a_network_is_exported_with_its_weights(monkeypatch, tmp_path):
     """`network_policy`, registered as an exporter, exports an agent with a network."""
     game = hungry_geese()
-    network = trained(toy("circular"), seed=3)
+    network = randomized(every_layer("circular"), seed=3)
     torch.nn.init.zeros_(network[-1].bias)
     weights = {}
     choose = network_policy(layers_of(network, weights), weights, game.observe, 17)
@@ -303,7 +303,7 @@ def test_a_network_is_exported_with_its_weights(monkeypatch, tmp_path):
         (nn.BatchNorm2d(3, track_running_stats=False), "it has no running statistics"),
     ],
 )
-def test_modules_without_layers_are_refused(module, message):
+def test_unsupported_modules_are_refused(module, message):
     with pytest.raises(ValueError, match=message):
         layers_of(module, {})
 
@@ -313,6 +313,6 @@ def test_unknown_layers_are_refused():
         layers.run_layers((("attention",),), {}, np.zeros((1, 1)))
 
 
-def test_positions_are_tracked_between_observations():
-    """The helper `positions_of` returns the positions after consecutive steps."""
+def test_positions_of_a_game_are_consecutive():
+    """Exported agents are asked about consecutive positions: a test of the helper above."""
     assert all(b.steps == a.steps + 1 for a, b in pairwise(positions_of(hungry_geese(), 0)))

@@ -38,7 +38,12 @@ pytestmark = pytest.mark.skipif(
 
 
 def kaggle(*games):
-    """Return how kaggle-environments plays games: (game, agents) each, or with options."""
+    """Return the games that kaggle-environments plays.
+
+    Args:
+        *games: tuples of a game, its agents (paths, or lists of actions), and options of
+            `play_submissions.py`, if any.
+    """
     requests = [
         {"configuration": configuration(game), "agents": [*map(as_json, agents)]}
         | {"seed": k, "bank": 60}
@@ -52,6 +57,7 @@ def kaggle(*games):
 
 
 def as_json(agent):
+    """Return an agent as a JSON value."""
     return str(agent) if isinstance(agent, Path) else agent
 
 
@@ -68,8 +74,8 @@ def test_exported_agents_play_the_same_games_in_kaggle_environments(name, tmp_pa
     file = tmp_path / "submission.py"
     export_agent(name, file)
     games = [make_game(spec) for spec in BOARDS]
-    legal, certain = np.arange(4, dtype=np.int16), 0
-    draws = 40 if name.startswith("random") else 6
+    legal, num_determined = np.arange(4, dtype=np.int16), 0
+    draws = 40 if name.startswith("random") else 6  # so many that every action is sampled
     for game, played in zip(
         games, kaggle(*((game, [file] * game.num_players) for game in games)), strict=True
     ):
@@ -86,9 +92,9 @@ def test_exported_agents_play_the_same_games_in_kaggle_environments(name, tmp_pa
                         for k in range(draws)
                     }
                 assert played["geese"][t + 1][seat][1] in expected
-                certain += len(expected) == 1
+                num_determined += len(expected) == 1
         assert last.score.tolist() == [reward for _, _, reward, _ in played["geese"][-1]]
-    assert certain > 20 or name.startswith("random")
+    assert num_determined > 20 or name.startswith("random")
 
 
 @pytest.mark.parametrize("more", ["", ",simulations=12"], ids=["policy", "search"])
@@ -97,31 +103,31 @@ def test_exported_networks_play_in_kaggle_environments(more, tmp_path):
     export_agent(f"ac:geese{more}", file)
     game = make_game(BOARDS[0])
     (played,) = kaggle((game, [file] * game.num_players))
-    own, compared = make_agent("ac:geese", game), 0
-    none = np.zeros(1, np.int64)
+    own, num_equal = make_agent("ac:geese", game), 0
+    zero = np.zeros(1, np.int64)
     for t, s in enumerate(list(positions(game, played))[:-1]):
         state = np.asarray(s).reshape(1).astype(game.state)
         for seat in np.flatnonzero(s.length):
             status, action, _, bank = played["geese"][t + 1][seat]
             assert status in ("ACTIVE", "DONE")
-            assert bank > 59  # seconds; each move is to take one at most
-            best = own.act(state, np.array([seat]), np.zeros((1, 1), np.uint64), none)[0]
-            compared += action == NAMES[best]
-            assert action == NAMES[best] or more
-    assert compared > 40
+            assert bank > 59  # seconds of 60 that are left: no move takes much more than one
+            best = own.act(state, np.array([seat]), np.zeros((1, 1), np.uint64), zero)[0]
+            num_equal += action == NAMES[best]
+            assert action == NAMES[best] or more  # a search may choose other actions
+    assert num_equal > 40
 
 
 def test_failing_agents_forfeit_as_in_kaggle_environments():
-    """Scripted games, step for step; what kaggle rewards with None has the score -1 here."""
+    """Scripted games, step for step; Kaggle's reward None is the score -1 here."""
     rng, games = random.Random(0), []
     answers = (*NAMES, *NAMES, *NAMES, *NAMES, None, "UP", "raise", 3)
     for k in range(12):
         game = make_game(BOARDS[k % len(BOARDS)])
         agents = [rng.choices(answers, k=200) for _ in range(game.num_players)]
-        for agent in agents:  # live for a while: without answers that turn back
+        for agent in agents:  # the first actions do not turn back, so that geese live for a while
             agent[:4] = rng.choice([["NORTH"] * 4, ["EAST", "SOUTH"] * 2])
         games.append((game, agents))
-    left, last = 0, 0
+    num_forfeits, num_last = 0, 0
     for (game, agents), played in zip(games, kaggle(*games), strict=True):
         s = None
         for t, board in enumerate(played["boards"]):
@@ -132,7 +138,7 @@ def test_failing_agents_forfeit_as_in_kaggle_environments():
                 NAMES.index(answer) if (answer := agent[t - 1] or "NORTH") in NAMES else FORFEIT
                 for agent in agents
             ]
-            left += sum(joint[p] == FORFEIT for p in np.flatnonzero(s.length))
+            num_forfeits += sum(joint[p] == FORFEIT for p in np.flatnonzero(s.length))
             with np.errstate(over="ignore"):
                 game.step(s, np.array(joint))
             assert geese(s) == board["geese"], t
@@ -142,12 +148,12 @@ def test_failing_agents_forfeit_as_in_kaggle_environments():
         assert game.is_terminal(s)
         rewards = [-1 if reward is None else reward for _, _, reward, _ in played["geese"][-1]]
         assert s.score.tolist() == rewards
-        last += sum(reward == -1 for reward in rewards)
-    assert left == last > 10
+        num_last += sum(reward == -1 for reward in rewards)
+    assert num_forfeits == num_last > 10
 
 
 SUBMISSIONS = {
-    # First of all: there, a file that fails leaves its folder where modules are searched for.
+    # The first one, because in kaggle-environments a failing file leaves its folder in sys.path.
     "late import": "def a(o):\n import beside\n return 'EAST'",
     "two functions": "def a(o): return 'EAST'\ndef b(o, c): return 'SOUTH'",
     "defined again": "def b(o): return 'EAST'\ndef a(o): return 'SOUTH'\ndef b(o): return 'WEST'",
@@ -221,7 +227,7 @@ def test_time_bank_matches_kaggle_environments(tmp_path):
 
 
 def test_observations_match_kaggle_environments(tmp_path):
-    """A submission compares what it is shown with the fields of kaggle-environments' classes."""
+    """A submission compares its observations with the fields of kaggle-environments' classes."""
     file = tmp_path / "submission.py"
     file.write_text(
         textwrap.dedent("""

@@ -22,8 +22,7 @@ ENV_INDEX = np.zeros(1, np.int64)
 SMALL_GEESE = "hungry_geese:num_players=2,rows=5,columns=6,episode_steps=40"
 
 
-# Submissions in matches and environments.
-
+# A submission that plays at random, by two modules.
 RANDOM = """
     import random
     import numpy as np
@@ -97,7 +96,7 @@ def test_function_in_this_process_is_an_agent():
 )
 @pytest.mark.interpreted
 def test_agent_as_a_function_plays_the_same_game(spec):
-    """Through observations and back it is asked about the same positions."""
+    """The function converts observations to positions, in which the agent acts."""
     game = make_game(spec)
     for seat in range(game.num_players):
         play = kaggle_function("flat:simulations=8,playout_depth=3", seed=5)
@@ -116,12 +115,12 @@ def test_agent_as_a_function_plays_the_same_game(spec):
 
 
 class Recorder(Agent):
-    """Agent that records the calls of `reset`."""
+    """Agent that always plays `action` and counts the calls of `reset`."""
 
-    started = 0
+    num_resets = 0
 
     def reset(self, env_indices):
-        Recorder.started += 1
+        Recorder.num_resets += 1
 
     def act(self, states, seats, rngs, env_indices):
         return np.full(len(states), self.action)
@@ -137,7 +136,7 @@ def test_agent_as_a_function_is_reset_at_each_new_game(monkeypatch):
     for _ in range(2):
         for s in positions_of(GAME)[:3]:
             assert play(observation(s, 1), configuration(GAME)) == "EAST"
-    assert Recorder.started == 2
+    assert Recorder.num_resets == 2
     monkeypatch.setattr(Recorder, "action", FORFEIT)
     with pytest.raises(RuntimeError, match="forfeit"):
         play(observation(GAME.new(), 1), configuration(GAME))

@@ -1,4 +1,4 @@
-"""Tests that exported networks and searches choose the same actions as the originals."""
+"""Networks and searches in exported submissions choose the same actions as the originals."""
 
 import subprocess
 import sys
@@ -25,12 +25,12 @@ NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 
 
 def column(node, name):
-    """Return a statistic of an exported search's node, by goose and action."""
+    """Return a statistic of a node of an exported search, `[geese, actions]`."""
     return np.array([[getattr(arm, name) for arm in arms] for arms in node.arms])
 
 
 def saved(config, folder, seed=0):
-    """Write a network with weights that matter, and statistics as after learning."""
+    """Write a network whose weights and statistics all influence its outputs; return the path."""
     game = make_game("hungry_geese")
     torch.manual_seed(seed)
     network = make_ac_network(config, game)
@@ -65,15 +65,15 @@ def test_exported_searches_choose_the_same_actions(kind, tmp_path):
             for p in np.flatnonzero(s.length):
                 stream = names["MEMORY"][p][1].reshape(1, 1).copy() if step else None
                 answer = names["agent"](observation(s, p), configuration(game))
-                if stream is None:  # which is only made now
+                if stream is None:  # the submission makes its random stream in its first call
                     continue
                 best = own.act(state, np.array([p]), stream, np.zeros(1, int))[0]
                 same.append(answer == NAMES[best])
                 differs += best != own.policies(state, np.array([p]))[0].argmax()
             game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in range(4)]))
-    # Numbers are rounded differently, which may decide between actions that are as good.
+    # Rounding errors differ, and decide between actions of nearly equal value.
     assert np.mean(same) > 0.9
-    assert differs > 0 or kind == "uib2021"  # whose values here hardly differ
+    assert differs > 0 or kind == "uib2021"  # the values of this network hardly differ
 
 
 @pytest.mark.interpreted
@@ -102,14 +102,15 @@ def test_exported_networks_choose_the_same_actions(kind, view, tmp_path):
             for p in np.flatnonzero(s.length):
                 policy = np.sort(own.policies(state, np.array([p]))[0])
                 answer = names["agent"](observation(s, p), configuration(game))
-                if policy[-1] > policy[-2] * 1.001:
+                if policy[-1] > policy[-2] * 1.001:  # rounding errors do not decide
                     best = own.act(state, np.array([p]), np.zeros((1, 1), np.uint64), np.zeros(1))
                     assert answer == NAMES[best[0]]
                     compared += 1
                     chosen.add(answer)
             game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in range(4)]))
     assert compared > 20
-    assert len(chosen) > 1 or kind == "uib2021"  # whose means over the board hardly differ
+    # The policies of the network uib2021, means over the board, hardly differ.
+    assert len(chosen) > 1 or kind == "uib2021"
 
 
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
@@ -168,16 +169,18 @@ def test_exported_search_matches_network_guided_search(spec, leaf_batch):
 
     def evaluate(positions, seats):
         """Return policies and values that depend on the heads, the lengths and the step."""
-        hints = np.array(
+        features = np.array(
             [
                 [s.body[p, s.start[p]], s.length.sum(), s.steps]
                 for s, p in zip(positions, seats, strict=True)
             ]
         )
-        weights = np.abs(np.sin(hints @ [[1.0, 2, 3, 4], [2, 3, 5, 7], [1, 1, 2, 2]])) + 0.1
-        weights[:, 3] = np.where(hints[:, 0] % 2 == 0, 0, weights[:, 3])  # excluded by a zero prior
+        weights = np.abs(np.sin(features @ [[1.0, 2, 3, 4], [2, 3, 5, 7], [1, 1, 2, 2]])) + 0.1
+        weights[:, 3] = np.where(
+            features[:, 0] % 2 == 0, 0, weights[:, 3]
+        )  # excluded by a zero prior
         policies = (weights / weights.sum(1, keepdims=True)).astype(np.float32)
-        return policies, np.cos(hints.sum(1)).astype(np.float32)
+        return policies, np.cos(features.sum(1)).astype(np.float32)
 
     def evaluate_records(states, seats):
         return evaluate(list(states.view(np.recarray)), seats)
@@ -213,6 +216,6 @@ def test_exported_search_stops_at_its_time_limit():
     with np.errstate(over="ignore"):
         stream = np.array([7], np.uint64)
         root = search(as_exported(state[0]), stream, evaluate, 10**6, 8, 1.0, 0.1, 0.2)
-        hurried = search(as_exported(state[0]), stream, evaluate, 10**6, 8, 1.0, 0.1, 0.0)
+        without_time = search(as_exported(state[0]), stream, evaluate, 10**6, 8, 1.0, 0.1, 0.0)
     assert 8 < column(root, "visits")[0].sum() < 10**6
-    assert column(hurried, "visits")[0].sum() == 8
+    assert column(without_time, "visits")[0].sum() == 8  # one batch of leaves

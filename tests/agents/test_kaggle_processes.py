@@ -1,6 +1,9 @@
-"""Tests of submission processes and their time banks."""
+"""Processes of Kaggle submissions, and their time banks.
 
-import os
+A move that takes longer than `act_timeout` seconds uses up the time bank, `overage` seconds per
+goose and game.
+"""
+
 import subprocess
 import sys
 import time
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ends import are_gone, start
+from ends import are_gone, is_running, start
 from submissions import ask, positions_of
 
 from ludoteca.agents.external.kaggle import KaggleAgent
@@ -21,7 +24,7 @@ NORTH, EAST, SOUTH, WEST = range(4)
 ENV_INDEX = np.zeros(1, np.int64)
 
 
-# Time limits.
+# Time limits: a submission that takes a number of seconds for each move.
 
 SLOW = "import time\ndef agent(obs):\n    time.sleep({})\n    return 'EAST'"
 
@@ -66,7 +69,7 @@ def test_loading_is_part_of_the_first_move(write, seconds, action):
     assert ask(KaggleAgent(GAME, path, act_timeout=0.1, overage=0.9)) == action
 
 
-# Processes.
+# Processes: a submission that writes its process id, its seat and its number of calls to a file.
 
 COUNTING = """
     import os
@@ -89,8 +92,8 @@ def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, restart
     env_indices = np.array([0, 0, 1])
     states, seats, rngs = GAME.empty(3), np.array([0, 3, 0]), np.zeros((3, 1), np.uint64)
     states[:] = GAME.new()
-    for begins in (True, False, True):
-        if begins:
+    for is_new_game in (True, False, True):
+        if is_new_game:
             agent.reset(np.array([0, 1]))
         agent.act(states, seats, rngs, env_indices)
     rows = [line.split() for line in file.read_text().splitlines()]
@@ -106,23 +109,6 @@ def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, restart
         assert pids[6:] == pids[:3]
 
 
-def is_running(pid):
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def gone(pid):
-    """Return whether a process ends within some seconds."""
-    until = time.monotonic() + 20
-    while is_running(pid) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not is_running(pid)
-
-
 def test_processes_end_with_the_agent(write, tmp_path):
     file = tmp_path / "calls.txt"
     agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))))
@@ -130,7 +116,7 @@ def test_processes_end_with_the_agent(write, tmp_path):
     pid = file.read_text().split()[0]
     assert is_running(pid)
     del agent
-    assert gone(pid)
+    assert are_gone([pid])
 
 
 @pytest.mark.slow
@@ -147,12 +133,12 @@ def test_processes_end_with_a_killed_parent(write, tmp_path):
         f"play_match('hungry_geese', ['kaggle:{path}', 'random'], 1)"
     )
     run = subprocess.Popen([sys.executable, "-P", "-c", code])
-    until = time.monotonic() + 60
-    while not (file.exists() and file.read_text()) and time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while not (file.exists() and file.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     run.kill()
     run.wait()
-    assert gone(file.read_text())
+    assert are_gone([file.read_text()])
 
 
 def test_children_of_a_submission_end_with_the_parent(write, tmp_path):
@@ -172,8 +158,10 @@ def test_children_of_a_submission_end_with_the_parent(write, tmp_path):
         "process.ask({'observation': {}, 'configuration': {}}, 600)"
     )
     with start(code) as run:
-        until = time.monotonic() + 60
-        while not (file.exists() and file.read_text().endswith(".")) and time.monotonic() < until:
+        deadline = time.monotonic() + 60
+        while (
+            not (file.exists() and file.read_text().endswith(".")) and time.monotonic() < deadline
+        ):
             time.sleep(0.05)
         run.kill()
         assert are_gone(file.read_text().split()[:2])
@@ -189,7 +177,7 @@ def test_children_of_a_submission_are_ended_with_it(write, tmp_path):
             while True: pass
     """), act_timeout=1, overage=1)  # fmt: skip
     assert ask(agent) == FORFEIT
-    assert gone(file.read_text())
+    assert are_gone([file.read_text()])
 
 
 def test_another_interpreter_can_run_a_submission(write):
@@ -200,7 +188,7 @@ def test_another_interpreter_can_run_a_submission(write):
 
 
 def test_modules_of_this_package_do_not_shadow_those_of_a_submission(write):
-    """A submission's `import agent` does not find ours, nor does it find itself as `worker`."""
+    """A submission cannot import the modules of the folder `agents/external/kaggle`."""
     path = write(
         "import importlib.util as u\ndef a(o): return 'UP' if u.find_spec('bundle') else 'EAST'"
     )

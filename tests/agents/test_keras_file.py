@@ -41,7 +41,7 @@ OTHELLO = make_game("othello")
 def export(tmp_path):
     """Return a function that exports a network with random weights."""
 
-    def made(game, config):
+    def export(game, config):
         network = make_value_network(config, game)
         weights = tmp_path / "value.safetensors"
         save_weights(
@@ -49,10 +49,11 @@ def export(tmp_path):
         )
         return network.eval(), export_keras(f"uctnet:{weights}", tmp_path / "value.keras")
 
-    return made
+    return export
 
 
 def observations(game, view, count=20):
+    """Return random observations as float32 planes `[count, *shape]`."""
     shape = ValueView(game, view).shape
     rng = np.random.default_rng(0)
     return rng.integers(0, 1 + game.observation_high, (count, *shape)).astype(np.float32)
@@ -67,8 +68,8 @@ def test_exported_networks_have_equal_outputs_in_both_directions(export, view, f
         expected = network(torch.from_numpy(planes)).numpy()
     model = keras.saving.load_model(file, safe_mode=True)
     assert model.input_shape == (None, 8, 8, planes.shape[1])
-    found = model.predict(np.moveaxis(planes, 1, -1), verbose=0)[:, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    outputs = model.predict(np.moveaxis(planes, 1, -1), verbose=0)[:, 0]
+    np.testing.assert_allclose(outputs, expected, atol=1e-5)
     again, metadata = load_value_network(OTHELLO, file)
     assert again.config == network.config
     assert metadata["game"] == OTHELLO.spec
@@ -95,15 +96,15 @@ def test_agent_plays_with_a_network_made_in_keras(tmp_path):
     assert network.config == ValueConfig((4,), 8, 0.5, "second")
     planes = observations(OTHELLO, "second")
     with torch.no_grad():
-        found = network.eval()(torch.from_numpy(planes)).numpy()
+        outputs = network.eval()(torch.from_numpy(planes)).numpy()
     expected = model.predict(np.moveaxis(planes, 1, -1), verbose=0)[:, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(outputs, expected, atol=1e-5)
     agent = make_agent(f"uctnet:{file},simulations=5", OTHELLO)
     assert agent.search(OTHELLO.new()).simulations == 5
 
 
 def damaged(file, folder, change):
-    """Return a copy of a file with another configuration."""
+    """Return a copy of a file after `change(layers)`, which changes the layers' descriptions."""
     with zipfile.ZipFile(file) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     content = json.loads(members["config.json"])
@@ -116,9 +117,11 @@ def damaged(file, folder, change):
 
 
 def set_in(layer, key, value):
+    """Return a change that sets a value in the configuration of a layer, by its index."""
     return lambda layers: layers[layer]["config"].update({key: value})
 
 
+# Description of an object that Keras would look up in a module.
 CODE = {"module": "builtins", "class_name": "function", "config": "os", "registered_name": None}
 
 
@@ -144,14 +147,14 @@ def test_other_files_are_refused_before_keras_reads_them(export, tmp_path, chang
         load_keras_network(OTHELLO, damaged(file, tmp_path, change))
 
 
-def test_files_that_are_no_archives_are_refused(tmp_path):
+def test_damaged_archives_are_refused(tmp_path):
     file = tmp_path / "bad.keras"
     file.write_bytes(b"PK\x03\x04 and nothing else")
     with pytest.raises(ValueError, match="holds no value network"):
         load_keras_network(OTHELLO, file)
 
 
-def test_the_command_exports(export, tmp_path, capsys):
+def test_the_command_exports_a_network_or_names_the_error(export, tmp_path, capsys):
     export(OTHELLO, ValueConfig((4,), 8))
     weights, out = tmp_path / "value.safetensors", tmp_path / "out.keras"
     words = ["export", "keras", "--agent", f"uctnet:{weights}", "--out"]

@@ -58,7 +58,7 @@ def test_every_policy_takes_the_winning_move(policy: str) -> None:
         ).search(s)
         assert report.simulations >= 400
         assert {one.name: one.mean for one in report.candidates}["c1"] == 1
-        # The visits of `uniform`, and of OMC, which leaves a certainly best action, show little.
+        # `uniform` visits all actions equally, and OMC rarely visits an action known to be best.
         if action_selection == "mean" or (
             policy not in ("uniform", "omc", "omc_stochastic") and action_selection != "policy"
         ):
@@ -128,16 +128,17 @@ def test_time_limit_holds_for_slow_simulations(
     monkeypatch.setattr("ludoteca.agents.search.clock.clock", lambda: now)
     search_for(0.1, 0.0, run)
     assert now >= 0.1
-    assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the clock is first read after eight
+    # The clock is first read after eight simulations, and then at least 20 times.
+    assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)
     assert max(counts) <= 64
 
     counts.clear()
     search_for(1e9, 0.0, run)
-    assert 200_000 <= sum(counts) < 200_064  # ends when `run` returns True
+    assert 200_000 <= sum(counts) < 200_064  # the search ends when `run` returns True
 
 
 def test_draws_may_count_as_losses() -> None:
-    # X O X    O to move: every line is a draw with c3 and a3 filled, so all scores are 0 or 1/2.
+    # X O X    O to move: both orders of filling a3 and c3 end in a draw, 1/2 or 0.
     # X O O
     # . X .
     game = make_game("tictactoe")
@@ -160,15 +161,15 @@ def test_playouts_may_follow_a_policy() -> None:
         ply = 1
         while not game.is_terminal(s):
             options = legal[: game.legal_actions(s, legal)].tolist()
-            gains = {}
+            opponent_discs = {}
             for action in options:
                 after = view_records(game.empty(1))
                 after[0] = s
                 game.step(after[0], action)
-                gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()
+                opponent_discs[action] = int(after[0].discs[1 - s.to_move]).bit_count()
             played = int(work.move_actions[ply])
-            assert gains[played] == max(gains.values())
-            choices += len(set(gains.values())) > 1
+            assert opponent_discs[played] == min(opponent_discs.values())
+            choices += len(set(opponent_discs.values())) > 1
             game.step(s, played)
             ply += 1
     assert choices > 10
@@ -177,7 +178,7 @@ def test_playouts_may_follow_a_policy() -> None:
 def test_truncated_playouts_are_evaluated() -> None:
     game = make_game("othello")
     by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
-    # After each of the four first moves the discs are 4 to 1.
+    # After each of the four first moves the discs are 4 to 1: the evaluation is (4 - 1) / 5.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
     returns = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=returns").search(
         game.new()

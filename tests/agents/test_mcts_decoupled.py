@@ -30,6 +30,7 @@ from ludoteca.envs.registry import make_game
 pytestmark = pytest.mark.interpreted
 
 
+# Boards, and the last action of each goose.
 # Goose 0 last moved north: the rival's body blocks north and west, and its own neck is south.
 # Goose 1 last moved south; it must neither turn back nor hit the body of goose 0.
 TRAP = (
@@ -42,7 +43,7 @@ TRAP = (
     ],
     "NS",
 )
-# Goose 0 has other bodies north and east of it.
+# Goose 0, in a game of four geese, has other bodies north and east of it.
 CROWD = (
     [
         "....klmno..",
@@ -75,7 +76,7 @@ def test_every_policy_finds_the_only_surviving_move(policy):
 
 @pytest.mark.compiled
 @pytest.mark.slow
-def test_search_of_four_geese():
+def test_visits_of_four_geese_add_up_and_dead_geese_have_none():
     game, s = geese_position(*CROWD)
     assert game is make_game("hungry_geese:min_food=1")
     agent = make_agent(GOOSE, game)
@@ -222,7 +223,7 @@ def test_search_stops_at_its_time_limit():
     agent.prepare()
     report = agent.search(game.new())
     assert 0.05 <= report.seconds < 1
-    assert report.simulations >= 64
+    assert report.simulations >= 64  # the largest number between two readings of the clock
 
 
 def test_report_prints_and_serializes():
@@ -239,7 +240,7 @@ def test_report_prints_and_serializes():
     assert all(len(joint.split("/")) == 2 for joint in report.principal_variation)
 
 
-def test_zero_first_play_urgency_tries_one_action():
+def test_low_first_play_urgency_tries_only_one_action():
     game = tron(4, 4)
     search = Search(game, game.new(), fpu=-1.0).run(30, interpreted=True)
     assert np.count_nonzero(search.arms["visits"][0], axis=1).tolist() == [1, 1]
@@ -259,7 +260,7 @@ def test_action_selection_rules():
             for action_selection, name in enumerate(ACTION_SELECTIONS)
         }
     assert chosen == {"max": 1, "robust": 2, "max_robust": 2, "mean": 3, "policy": 3}
-    assert best_action(arms, 0, 1, params, work) == 0  # who has no move
+    assert best_action(arms, 0, 1, params, work) == 0  # player 0 has no visited action
     assert not is_max_robust_kernel(game)(arms, 1)
     arms["visits"][0, 1, 1] = 80
     assert is_max_robust_kernel(game)(arms, 1)
@@ -276,7 +277,7 @@ def test_joint_action_table_matches_a_dictionary():
     reset_tree, find_or_add_child = make_table("ucb1")
     nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), arm_dtype("ucb1"))
     arms, table = view_records(arms), np.zeros(table_size(300), np.int32)
-    for _ in range(3):  # whatever an earlier tree left in it
+    for _ in range(3):  # with the entries of earlier trees in the table
         with np.errstate(over="ignore"):
             reset_tree(nodes, arms)
             size, known = 1, {}

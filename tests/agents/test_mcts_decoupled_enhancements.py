@@ -47,7 +47,7 @@ def test_evaluation_is_the_result_if_the_game_ended_now():
     assert out.tolist() == [0, 0, 0]
     find_evaluation("returns", game)(s, out)
     assert out.tolist() == [0, 0, 0]
-    s.length[0], s.score[0] = 0, 40 * 100 + 4  # the longest died: now it lost to both
+    s.length[0], s.score[0] = 0, 40 * 100 + 4  # goose 0 died in step 40, before the others
     find_evaluation("standing", game)(s, out)
     assert out.tolist() == [-1, 0, 1]
     s.steps = s.max_steps
@@ -87,7 +87,7 @@ def test_amaf_credits_the_actions_of_each_player_at_that_ply_or_later(amaf):
     assert root["amaf_visits"].sum() > root["visits"].sum()
 
 
-def test_amaf_of_one_simulation_by_hand():
+def test_amaf_of_one_simulation_counts_its_actions_once():
     game = tron(4, 4)
     agent = DecoupledMCTSAgent(game, simulations=1, amaf="rave")
     with np.errstate(over="ignore"):
@@ -137,9 +137,9 @@ def test_the_subtree_of_the_joint_action_is_reused():
         report = agent.search(s, rng, threads)
         assert visits > 10
         assert report.simulations == visits + 1
-        more = tree.arms[0]["visits"] - arms["visits"]
-        assert (more >= 0).all()
-        assert more.sum(1).tolist() == [1, 1]
+        added_visits = tree.arms[0]["visits"] - arms["visits"]
+        assert (added_visits >= 0).all()
+        assert added_visits.sum(1).tolist() == [1, 1]
         # The table finds every node of the new tree.
         nodes = tree.nodes[: threads.sizes[0]]
         assert (tree.table[nodes["slot"][1:]] == np.arange(1, len(nodes))).all()

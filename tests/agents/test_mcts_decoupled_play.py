@@ -31,8 +31,8 @@ def test_playout_defaults_of_geese_and_tron():
     goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
     assert (goose.config.playout, goose._params["playout_depth"][0]) == ("safe", 6)
     assert (rider.config.playout, rider._params["playout_depth"][0]) == ("uniform", 50)
-    asked = make_agent("mcts:playout=uniform,playout.depth=200", goose.game)
-    assert (asked.config.playout, asked._params["playout_depth"][0]) == ("uniform", 200)
+    other = make_agent("mcts:playout=uniform,playout.depth=200", goose.game)
+    assert (other.config.playout, other._params["playout_depth"][0]) == ("uniform", 200)
 
 
 @pytest.mark.compiled

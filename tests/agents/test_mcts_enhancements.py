@@ -42,7 +42,7 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     check_tree(agent_tree(agent), exact=exact)
 
 
-# Each takes seconds to compile: none of the enhancements by default; others are slow.
+# Each search takes seconds to compile: by default, only the one without enhancements.
 @pytest.mark.parametrize(
     "options",
     [
@@ -88,12 +88,14 @@ def test_solver_proves_tic_tac_toe_a_draw() -> None:
 
 
 @pytest.mark.parametrize(
-    ("board_size", "budget"),
+    ("board_size", "simulations"),
     [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.slow)],
 )
-def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
+def test_solver_proves_that_the_first_player_wins_small_hex(
+    board_size: int, simulations: int
+) -> None:
     game = make_game("hex", board_size=board_size)
-    agent = MCTSAgent(game, solver=True, simulations=budget, max_nodes=6_000_000)
+    agent = MCTSAgent(game, solver=True, simulations=simulations, max_nodes=6_000_000)
     report = agent.search(game.new())
     assert report.proven == "win"
     chosen = next(one for one in report.candidates if one.action == report.action)
@@ -143,12 +145,12 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     )
     plain.search(game.new())
     shared.search(game.new())
-    firsts = agent_tree(shared)["first_child"]
-    blocks = firsts[firsts != UNEXPANDED]
-    assert len(set(blocks.tolist())) < len(blocks), "some nodes have the same children"
-    plain_firsts = agent_tree(plain)["first_child"]
-    plain_blocks = plain_firsts[plain_firsts != UNEXPANDED]
-    assert len(set(plain_blocks.tolist())) == len(plain_blocks)
+    children = agent_tree(shared)["first_child"]
+    expanded = children[children != UNEXPANDED]
+    assert len(set(expanded.tolist())) < len(expanded), "some nodes have the same children"
+    plain_children = agent_tree(plain)["first_child"]
+    plain_expanded = plain_children[plain_children != UNEXPANDED]
+    assert len(set(plain_expanded.tolist())) == len(plain_expanded)
 
 
 def test_amaf_credits_all_actions_the_player_played_later() -> None:
@@ -179,8 +181,8 @@ def test_mast_prefers_actions_with_high_mean_scores() -> None:
 
 
 def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
-    # X X .    With one simulation only the rule can find c1;
-    # O O .    and O to move after X's b2 elsewhere must not leave a1-b1-c1 open.
+    # X X .    X to move wins with c1; with one simulation, only the rule can find that.
+    # O O .
     game = make_game("tictactoe")
     s = play(game, "a1", "a2", "b1", "b2")
     for decisive in ("win", "both"):
@@ -215,9 +217,9 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._reused_trees[0, 0].trees[0]
     assert tree.nodes[ROOT]["visits"] == reply["visits"] + 500
-    check_kept = tree.nodes[: tree.size].copy()
-    check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
-    check_tree(check_kept)
+    reused = tree.nodes[: tree.size].copy()
+    reused[ROOT]["visits"] -= 1  # the first visit of the reused root, as a leaf
+    check_tree(reused)
 
     agent.reset(env_indices)
     assert not agent._reused_trees, "a new game begins with a new tree"
@@ -237,7 +239,7 @@ def test_threads_share_the_simulations(parallel: str) -> None:
 
 
 def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
-    # Virtual loss: with a score that never comes in, the next simulation goes elsewhere.
+    # Virtual loss: visits without scores lower the mean of an action.
     game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=90, threads=2, parallel="tree")
     agent.search(game.new())
@@ -246,7 +248,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
     children = nodes[root["first_child"] : root["first_child"] + root["num_children"]]
     best = children["visits"].argmax()
     before = children["value"][best] / children["visits"][best]
-    children["visits"][best] += 10  # ten threads on their way
+    children["visits"][best] += 10  # as of ten threads whose simulations have not ended
     assert children["value"][best] / children["visits"][best] < before
     agent._threads.run(_compiled_search(agent), agent._params, 1)
     assert children["visits"].argmax() == best
@@ -254,5 +256,5 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
 
 
 def _compiled_search(agent: MCTSAgent) -> Any:
-
+    """Return the compiled search of an agent."""
     return make_search(agent.game, agent.config)

@@ -50,7 +50,7 @@ def test_invalid_parameters_raise(options: dict[str, Any], message: str) -> None
         MCTSAgent(make_game("connect4"), **options)
 
 
-def test_search_options_are_agent_parameters() -> None:
+def test_config_has_the_compile_time_options_and_defaults_of_parameters() -> None:
     names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
@@ -89,6 +89,6 @@ def test_options_may_have_parameters_of_their_own() -> None:
         ("mcts:playout.depth=-1", "must be an integer from 0"),
     ],
 )
-def test_wrong_parameters_of_options_are_refused(spec: str, message: str) -> None:
+def test_invalid_parameters_of_options_are_refused(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game("connect4"))

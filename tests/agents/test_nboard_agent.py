@@ -1,4 +1,4 @@
-"""Tests of the agent `nboard`: engines for Othello, good ones, broken ones and our own server."""
+"""The agent `nboard`, which plays Othello engines by the NBoard protocol; our own server, too."""
 
 import sys
 
@@ -59,6 +59,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def engine(tmp_path):
+    """Return a function that returns the spec string of an engine with a defect."""
     file = tmp_path / "engine.py"
     file.write_text(ENGINE)
     return lambda kind: f"nboard:command={sys.executable} -I -S {file} {kind}"
@@ -112,7 +113,7 @@ def test_our_server_is_played_by_the_agent(monkeypatch, size):
     assert result.forfeits == ()
 
 
-def test_settings_are_checked(engine):
+def test_invalid_settings_are_errors(engine):
     with pytest.raises(ValueError, match="play othello, not hex"):
         make_agent(engine("good"), make_game("hex"))
     with pytest.raises(ValueError, match="depth must be"):

@@ -36,6 +36,7 @@ def uniform_evaluation(game):
 
 
 def after(game, *actions):
+    """Return the position after actions."""
     s = game.new()
     for action in actions:
         game.step(s, action)
@@ -43,12 +44,13 @@ def after(game, *actions):
 
 
 def search(game, positions, simulations, config, evaluate=None, **options):
+    """Search positions in one batch; return the result and the trees."""
     states = game.empty(len(positions))
     for k, s in enumerate(positions):
         states[k] = s
-    guided = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), config)
-    result = guided.run(states, evaluate or uniform_evaluation(game), simulations, **options)
-    return result, guided.trees
+    workspace = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), config)
+    result = workspace.run(states, evaluate or uniform_evaluation(game), simulations, **options)
+    return result, workspace.trees
 
 
 def select(policy, trees, params):
@@ -66,7 +68,7 @@ def set_values(trees, values):
 
 @pytest.fixture
 def tree():
-    """A node with three legal actions of four, the last one without visits."""
+    """Return trees whose root has three legal actions of four, the last one without visits."""
     trees = with_attributes(make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3))
     trees.values[0, ROOT] = (1 - 0.4) / 2  # value -0.4 for the mover
     trees.priors[0, ROOT] = [0.5, ILLEGAL, 0.3, 0.2]
@@ -98,6 +100,7 @@ def test_puct_matches_hand_computation(tree):
 #   c = c_init + ln((N + c_base + 1) / c_base)
 #   An action without visits has Q = V - fpu_reduction * sqrt(prior of the visited actions).
 SWITCH_VALUES = {
+    # Visits, priors, mean of the second action, value of the node, parameters, switch value.
     # c = 1.25 + ln(20 / 10) = 1.943147; V - 0.25 sqrt(0.9) = -0.037171
     # -0.037171 + 1.943147 * 0.1 * 3 / 1 - 1.943147 * 0.9 * 3 / 10
     "first play": ((9, 0), (0.9, 0.1), None, 0.2, {"c_base": 10.0}, 0.021124),
@@ -166,14 +169,15 @@ def test_improved_policy_matches_hand_computation(tree):
     write_improved_policy(tree.arms[0, ROOT, 0], tree.values[0, ROOT, 0], params, policy)
     assert policy[1] == 0
     assert np.allclose(policy[[0, 2, 3]], expected, atol=1e-6)
-    lag = expected - np.array([3, 1, 0]) / 5
-    assert select("gumbel", tree, params) == [0, 2, 3][int(np.argmax(lag))]
+    missing_visits = expected - np.array([3, 1, 0]) / 5  # mctx: policy minus visits / (1 + N)
+    assert select("gumbel", tree, params) == [0, 2, 3][int(np.argmax(missing_visits))]
 
 
 def test_sequential_halving_matches_hand_computation():
     assert sequence_of_considered_visits(1, 3) == (0, 1, 2)
     assert sequence_of_considered_visits(2, 4) == (0, 0, 1, 1)
-    # Two phases of eight visits: all four actions twice, then the better two four times each.
+    # Two phases of eight visits: all four actions twice, then the better two four times each. The
+    # numbers are the visits that an action must have to be considered.
     assert sequence_of_considered_visits(4, 16) == (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
     for considered in range(1, 20):
         for simulations in (1, 2, 7, 16, 50):
@@ -197,8 +201,10 @@ def test_halving_keeps_the_better_half():
     assert sorted(chosen[:4]) == sorted(chosen[4:8]) == [0, 1, 2, 3]
     assert set(chosen[8:]) == {2, 3}
     assert halving.best(visits, values)[0] == 2
-    few = SequentialHalving(noisy, legal, max_num_considered_actions=2, simulations=np.array([8]))
-    assert int(few.choose(0, np.zeros((1, 5), np.int32), values * 0)[0]) == 0
+    of_two = SequentialHalving(
+        noisy, legal, max_num_considered_actions=2, simulations=np.array([8])
+    )
+    assert int(of_two.choose(0, np.zeros((1, 5), np.int32), values * 0)[0]) == 0
 
 
 def test_each_search_halves_by_its_own_budget():
@@ -217,10 +223,10 @@ def test_each_search_halves_by_its_own_budget():
 @pytest.mark.parametrize("name", CONFIGS)
 def test_more_simulations_than_the_workspace_holds_raise(name):
     game = make_game("tictactoe")
-    guided = NetworkGuidedSearch(Encoder(game), 2, 8, CONFIGS[name])
+    workspace = NetworkGuidedSearch(Encoder(game), 2, 8, CONFIGS[name])
     for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
         with pytest.raises(ValueError, match=r"for 2 searches of 8 simulations, got \d of up to"):
-            guided.run(game.empty(count), uniform_evaluation(game), simulations)
+            workspace.run(game.empty(count), uniform_evaluation(game), simulations)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -338,22 +344,23 @@ def test_a_search_that_stops_early_chooses_the_same_action(leaf_batch):
             game.step(s, int(rng.choice(game.legal(s))))
         states[k] = s
     budget = np.array([48, 96, 17] * 4)
-    guided = NetworkGuidedSearch(Encoder(game), len(states), 96, leaf_batch=leaf_batch)
-    complete = guided.run(states, evaluate, budget)
-    early = guided.run(states, evaluate, budget, stop_early=True)
+    workspace = NetworkGuidedSearch(Encoder(game), len(states), 96, leaf_batch=leaf_batch)
+    complete = workspace.run(states, evaluate, budget)
+    early = workspace.run(states, evaluate, budget, stop_early=True)
     assert np.array_equal(early.action, complete.action)
-    counts, most = early.visit_counts.sum(1), np.sort(early.visit_counts, 1)
+    counts, sorted_visits = early.visit_counts.sum(1), np.sort(early.visit_counts, 1)
+    lead = sorted_visits[:, -1] - sorted_visits[:, -2]
     assert (complete.visit_counts.sum(1) == budget).all()
     assert (counts <= budget).all()
     assert counts.sum() < 0.95 * budget.sum()
     # A search stopped as soon as the lead of its best action exceeded the remaining simulations.
     stopped = counts < budget
-    assert ((most[:, -1] - most[:, -2]) > budget - counts)[stopped].all()
-    one_before = most[:, -1] - most[:, -2] - leaf_batch <= budget - counts + leaf_batch
-    assert one_before[stopped].all()
+    assert (lead > budget - counts)[stopped].all()
+    not_one_batch_before = lead - leaf_batch <= budget - counts + leaf_batch
+    assert not_one_batch_before[stopped].all()
 
 
-def test_forced_moves_are_not_searched_and_time_counts():
+def test_forced_moves_are_not_searched_and_time_limits_hold():
     game = make_game("connect4:rows=4,columns=4,connect=3")
     forced = game.new()
     for action in (1, 1, 1, 1, 0, 0, 0, 0, 3, 3, 3, 2, 3):
@@ -361,14 +368,14 @@ def test_forced_moves_are_not_searched_and_time_counts():
     assert len(game.legal(forced)) == 1
     states = game.empty(2)
     states[0], states[1] = forced, game.new()
-    guided = NetworkGuidedSearch(Encoder(game), 2, 40)
-    result = guided.run(states, uniform_evaluation(game), 40, stop_early=True)
+    workspace = NetworkGuidedSearch(Encoder(game), 2, 40)
+    result = workspace.run(states, uniform_evaluation(game), 40, stop_early=True)
     assert result.action[0] == game.legal(forced)[0]
     assert result.visit_counts[0].sum() == 1
     assert result.visit_counts[1].sum() > 20
-    assert guided.run(states, uniform_evaluation(game), 40).visit_counts.sum() == 80
+    assert workspace.run(states, uniform_evaluation(game), 40).visit_counts.sum() == 80
     # The time limit is shorter than one simulation, so only one is made.
-    in_time = guided.run(states[1:], uniform_evaluation(game), 40, seconds=1e-9, stop_early=True)
+    in_time = workspace.run(states[1:], uniform_evaluation(game), 40, seconds=1e-9, stop_early=True)
     assert in_time.visit_counts.sum() == 1
 
 

@@ -24,7 +24,8 @@ SMALL = QConfig(filters=(8,), blocks=2)
 TANAKA2018 = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False)
 
 
-def in_turn() -> list[Game]:
+def sequential_games() -> list[Game]:
+    """Return the registered sequential games."""
     games = [make_game(id_) for id_ in GAMES]
     return [game for game in games if not game.simultaneous]
 
@@ -42,6 +43,7 @@ def positions(game: Game, plies: int, seed: int = 0):
 
 
 def stacked(game: Game, records):
+    """Return positions as an array of states."""
     states = game.empty(len(records))
     for k, s in enumerate(records):
         states[k] = s
@@ -83,13 +85,13 @@ def test_player_to_move_in_hex_is_encoded_as_black():
         assert sorted(legal) == game.legal(s)
 
 
-@pytest.mark.parametrize("game", in_turn(), ids=lambda game: game.name)
+@pytest.mark.parametrize("game", sequential_games(), ids=lambda game: game.name)
 def test_actions_round_trip_through_the_encoder(game):
     encoder = Encoder(game)
     actions = np.tile(np.arange(game.num_actions), 2)
     seats = np.repeat([0, 1], game.num_actions)
-    there = encoder.translate(actions, seats)
-    assert np.array_equal(encoder.translate(there, seats), actions)
+    encoded = encoder.translate(actions, seats)
+    assert np.array_equal(encoder.translate(encoded, seats), actions)
     if game.mirror is None:
         for s, mover in positions(game, 4):
             planes, _ = encoder.encode(stacked(game, [s]), np.array([mover]))
@@ -110,7 +112,7 @@ QUICK = ("connect4", "othello", "hex", "breakthrough")
     "game",
     [
         pytest.param(game, marks=() if game.name in QUICK else pytest.mark.slow)
-        for game in in_turn()
+        for game in sequential_games()
     ],
     ids=lambda game: game.name,
 )
@@ -129,9 +131,9 @@ def test_the_agent_plays_the_highest_value_in_both_seats():
     torch.manual_seed(0)
     agent = QNetworkAgent(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
     for s, mover in positions(game, 10, seed=3):
-        none = np.zeros(1, np.int64)
+        env_indices = np.zeros(1, np.int64)
         (action,) = agent.act(
-            stacked(game, [s]), np.array([mover]), np.zeros((1, 1), np.uint64), none
+            stacked(game, [s]), np.array([mover]), np.zeros((1, 1), np.uint64), env_indices
         )
         assert action == np.nanargmax(agent.values(s))
 
@@ -148,11 +150,11 @@ def test_epsilon_plays_random_legal_moves():
     actions = agent.act(states, np.zeros(count, np.int64), rngs, np.arange(count))
     counts = np.bincount(actions, minlength=9)
     assert counts[[0, 4]].tolist() == [0, 0]
-    assert (abs(counts[game.legal(s)] - 1000) < 150).all()
+    assert (abs(counts[game.legal(s)] - 1000) < 150).all()  # five standard deviations
 
 
 def test_with_zero_weights_only_the_last_biases_learn():
-    """With all weights zero, as the document says literally, no gradient reaches the layers."""
+    """With all weights zero, as in Tanaka (2018), no gradient reaches the layers."""
     game = make_game("hex:board_size=3")
     for init in ("zero", "zero_head"):
         config = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False, init=init)
@@ -218,33 +220,34 @@ def test_runners_agree_with_the_network_and_with_each_other():
     game = make_game("hex:board_size=5")
     torch.manual_seed(0)
     network = make_q_network(QConfig(filters=(16,), blocks=2), game)
-    for weight in network.parameters():  # blocks begin as the identity: let them do something
+    for weight in network.parameters():  # initially, residual blocks are the identity
         torch.nn.init.normal_(weight, 0, 0.05)
     states = stacked(game, [s for seed in range(40) for s, _ in positions(game, 9, seed)])
     planes, _ = Encoder(game).encode(states, states["to_move"].astype(np.int64))
     exact = network(torch.from_numpy(planes).float()).detach().numpy()
     assert np.allclose(Runner(network)(planes), exact, atol=1e-5)
-    rough = Runner(network, precision="bfloat16")(planes)
-    assert np.abs(rough - exact).max() < 0.05 * np.abs(exact).max()
+    rounded = Runner(network, precision="bfloat16")(planes)
+    assert np.abs(rounded - exact).max() < 0.05 * np.abs(exact).max()
     assert Runner(network, precision="auto").precision == faster_precision("cpu")
-    # On CPUs, that was a trunk whose passes are fused, where PyTorch can do that.
+    # On CPUs, bfloat16 runs by a trunk with fused convolutions, where PyTorch has them.
     trunk = Runner(network, precision="bfloat16")._running.body.trunk
     assert trunk.fused == fused.is_available(torch.bfloat16)
     trunk.fused = False
     with torch.inference_mode():
-        apart = trunk(torch.from_numpy(planes).bfloat16()).float()
+        unfused_outputs = trunk(torch.from_numpy(planes).bfloat16()).float()
         if fused.is_available(torch.bfloat16):
             trunk.fused = True
-            together = trunk(torch.from_numpy(planes).bfloat16()).float()
-            assert (apart - together).abs().max() < 0.05 * apart.abs().max()
-    # More positions than go into one pass, and none at all.
+            fused_outputs = trunk(torch.from_numpy(planes).bfloat16()).float()
+            error = (unfused_outputs - fused_outputs).abs().max()
+            assert error < 0.05 * unfused_outputs.abs().max()
+    # More positions than one forward pass has, and none at all.
     many = np.concatenate([planes] * 5)
     assert np.allclose(Runner(network)(many)[: len(planes)], exact, atol=1e-5)
     assert Runner(network)(planes[:0]).shape == (0, 25)
 
 
 def test_fused_convolutions_are_used_only_where_correct(monkeypatch):
-    # oneDNN has those of bfloat16 for some processors only.
+    # oneDNN has fused convolutions of bfloat16 for some processors only.
     has_bfloat16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
     available = fused.is_available(torch.float32)
     assert fused.is_available(torch.bfloat16) == (available and has_bfloat16)
@@ -264,30 +267,30 @@ def test_evaluation_cache_runs_the_network_once_per_position():
         return (planes.reshape(len(planes), 24) @ weights).astype(np.float32)
 
     pool = rng.integers(-1, 2, (300, 2, 3, 4)).astype(np.int8)
-    for places in (1, 64, 1 << 12):
-        cache = EvaluationCache(run, (2, 3, 4), 5, places)
+    for capacity in (1, 64, 1 << 12):
+        cache = EvaluationCache(run, (2, 3, 4), 5, capacity)
         for _ in range(40):
             planes = pool[rng.integers(len(pool), size=rng.integers(0, 50))]
             assert np.array_equal(cache(planes), EvaluationCache(run, (2, 3, 4), 5)(planes))
             assert np.allclose(cache(planes), planes.reshape(len(planes), 24) @ weights, atol=1e-5)
         assert cache.misses < cache.lookups
-        if places > len(pool):
-            assert cache.misses <= len(pool) * 1.1  # few share a place
+        if capacity > len(pool):
+            assert cache.misses <= len(pool) * 1.1  # few hash collisions
             before = cache.misses
             cache.clear()
             cache(pool[:10])
             assert cache.misses == before + 10
-    fails = [True]
+    will_fail = [True]
 
     def fail_once(planes):
-        if fails.pop():
+        if will_fail.pop():
             raise KeyboardInterrupt
         return run(planes)
 
     cache = EvaluationCache(fail_once, (2, 3, 4), 5)
     with pytest.raises(KeyboardInterrupt):
         cache(pool[:3])
-    fails.append(False)
+    will_fail.append(False)
     assert np.array_equal(cache(pool[:3]), EvaluationCache(run, (2, 3, 4), 5)(pool[:3]))
     with pytest.raises(ValueError, match="capacity must be a power of two, got 12"):
         EvaluationCache(run, (1,), 1, 12)

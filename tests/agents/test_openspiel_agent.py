@@ -33,8 +33,8 @@ GAMES = (
 OTHELLO_PASS = 64
 
 
-class Witness(OpenSpielAgent):
-    """Bot that moves at random, and checks that OpenSpiel's state is the expected position."""
+class CheckingAgent(OpenSpielAgent):
+    """Agent that moves at random, and checks that OpenSpiel's state is the expected position."""
 
     def __init__(self, game):
         super().__init__(game, simulations=2)
@@ -44,13 +44,13 @@ class Witness(OpenSpielAgent):
 
     def act(self, states, seats, rngs, env_indices):
         records = [states[k : k + 1].view(np.recarray)[0] for k in range(len(states))]
-        self._asked = list(zip(records, seats.tolist(), strict=True))
+        self._requests = list(zip(records, seats.tolist(), strict=True))
         self.seats |= set(seats.tolist())
         self.env_indices |= set(env_indices.tolist())
         return super().act(states, seats, rngs, env_indices)
 
     def _search(self, state, rng):
-        s, seat = self._asked.pop(0)
+        s, seat = self._requests.pop(0)
         assert state.current_player() == seat
         assert sorted(self._to_ours(state, action) for action in state.legal_actions()) == sorted(
             self.game.legal(s)
@@ -60,9 +60,10 @@ class Witness(OpenSpielAgent):
             return state.legal_actions()[below(rng, len(state.legal_actions()))]
 
     def _check_history(self, state: Any, s: Any) -> None:
-        """Play OpenSpiel's game again by our rules: it must end in the same position."""
+        """Check that our rules lead to the same position by OpenSpiel's history."""
         again, theirs = self.game.empty(2), self._spiel_game.new_initial_state()
-        again[0], again[1] = self.game.new(), s  # so that unused bytes of the records are equal
+        # Both records in one array, so that the padding between their fields is equal.
+        again[0], again[1] = self.game.new(), s
         with np.errstate(over="ignore"):
             for action in state.history():
                 ours = self._to_ours(theirs, action)
@@ -76,32 +77,32 @@ class Witness(OpenSpielAgent):
 @pytest.mark.parametrize("spec", GAMES)
 def test_agent_follows_games_in_both_seats_and_several_games(spec):
     game = make_game(spec)
-    witness = Witness(game)
-    play_in_batch(game, witness, lambda i, number: {(i + number) % 2}, games=10)
-    assert witness.seats == {0, 1}
-    assert witness.env_indices == {0, 1, 2}
+    agent = CheckingAgent(game)
+    play_in_batch(game, agent, lambda i, number: {(i + number) % 2}, games=10)
+    assert agent.seats == {0, 1}
+    assert agent.env_indices == {0, 1, 2}
     if game.name == "othello":
-        assert OTHELLO_PASS in witness.actions
+        assert OTHELLO_PASS in agent.actions
     if game.params.get("swap"):
-        assert game.num_actions - 1 in witness.actions  # the stone was swapped
+        assert game.num_actions - 1 in agent.actions  # the stone was swapped
 
 
 def test_an_agent_may_play_against_itself():
     game = make_game("breakthrough")
-    witness = Witness(game)
-    play_in_batch(game, witness, lambda i, number: {0, 1}, games=4)
-    assert witness.seats == {0, 1}
+    agent = CheckingAgent(game)
+    play_in_batch(game, agent, lambda i, number: {0, 1}, games=4)
+    assert agent.seats == {0, 1}
 
 
 def test_new_game_is_detected_without_reset():
     game = make_game("connect4")
-    witness = Witness(game)
+    agent = CheckingAgent(game)
     late, fresh = game.new(), game.new()
     for action in (3, 3):
         game.step(late, action)
     for s in (fresh, late, fresh):
-        ask(witness, s)  # which compares what it follows with the position that is asked about
-    assert witness.actions == {3}
+        ask(agent, s)  # compares OpenSpiel's state with the position
+    assert agent.actions == {3}
 
 
 @pytest.mark.parametrize("spec", ["connect4", "breakthrough", "hex:board_size=5", "tictactoe"])
@@ -145,7 +146,7 @@ def test_agent_plays_matches():
 
 def test_time_ends_a_search():
     game = make_game("connect4")
-    agent = make_agent("openspiel:seconds=0.002", game)  # else it would search for hours
+    agent = make_agent("openspiel:seconds=0.002", game)
     assert ask(agent, game.new()) in range(7)
 
 
@@ -189,10 +190,10 @@ def test_games_without_a_counterpart_use_our_rules(spec):
     game = make_game(spec)
     with pytest.raises(ValueError, match="only, not"):
         counterpart(game)
-    witness = Witness(game)
-    play_in_batch(game, witness, lambda i, number: {(i + number) % 2}, games=6)
-    assert witness.seats == {0, 1}
-    s = game.new()  # more than two plies later, and nobody has said so
+    agent = CheckingAgent(game)
+    play_in_batch(game, agent, lambda i, number: {(i + number) % 2}, games=6)
+    assert agent.seats == {0, 1}
+    s = game.new()  # a position that is more than two plies from the last one, without a reset
     for _ in range(3):
         game.step(s, game.legal(s)[0])
     agent = pickle.loads(pickle.dumps(make_agent("openspiel:simulations=20", game)))
@@ -233,11 +234,12 @@ def play_in_batch(
                 numbers[i] += 1
                 agent.reset(np.array([i]))
             movers = np.array([game.player(s) for s in records])
-            asked = np.flatnonzero([movers[i] in seats_of(i, numbers[i]) for i in range(num_envs)])
+            indices = np.flatnonzero(
+                [movers[i] in seats_of(i, numbers[i]) for i in range(num_envs)]
+            )
             actions = [int(rng.choice(game.legal(s))) for s in records]
-            for i, action in zip(
-                asked, agent.act(states[asked], movers[asked], rngs[asked], asked), strict=True
-            ):
+            chosen = agent.act(states[indices], movers[indices], rngs[indices], indices)
+            for i, action in zip(indices, chosen, strict=True):
                 actions[i] = int(action)
             for s, action in zip(records, actions, strict=True):
                 game.step(s, action)
@@ -268,6 +270,7 @@ def won_game(game: Any, seed: int) -> tuple[list[Any], int]:
 
 
 def result_of(game: Any, s: Any) -> list[float]:
+    """Return the returns of both players."""
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()

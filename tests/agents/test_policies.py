@@ -19,13 +19,14 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bandits import play_bandits, random_problems
 
-DRAWN = [name for name, policy in POLICIES.items() if policy.kind == "weights"]
-INDICES = [name for name in POLICIES if name not in DRAWN and name != "thompson"]
+# Policies that sample arms by weights, and policies that choose the arm of the highest index.
+SAMPLED = [name for name, policy in POLICIES.items() if policy.kind == "weights"]
+INDICES = [name for name in POLICIES if name not in SAMPLED and name != "thompson"]
 
 
 def test_every_policy_has_a_reference() -> None:
     assert list(INDEX) == INDICES
-    assert sorted(PROBABILITY) == sorted(DRAWN)
+    assert sorted(PROBABILITY) == sorted(SAMPLED)
 
 
 def scores(name: str, s: Statistics, c: list[float]) -> NDArray[np.float64]:
@@ -54,13 +55,13 @@ def test_index_matches_the_source(name: str) -> None:
         for arms in (2, 3, 10, 57):
             s = random_statistics(rng, arms)
             ours, reference = scores(name, s, c), INDEX[name](s, c)
-            if name == "omc":  # its indices may differ by a common factor
+            if name == "omc":  # only the ratios of its indices matter
                 ours, reference = normalized(ours), normalized(reference)
-            precision = 1e-5 if name == "kl_ucb" else 1e-9
+            precision = 1e-5 if name == "kl_ucb" else 1e-9  # the reference of kl_ucb uses a grid
             np.testing.assert_allclose(ours, reference, rtol=precision, atol=precision)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_weights_match_the_source(name: str) -> None:
     rng = np.random.default_rng(8)
     for c in some_parameters(name, rng):
@@ -152,23 +153,23 @@ def search_choice(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, flo
     return lambda: (choose(*memory) - 1, float(work["probability"][0])), work["rng"][0]
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_search_samples_with_the_policy_probabilities(name: str) -> None:
     s = random_statistics(np.random.default_rng(3), 5)
     c = list(POLICIES[name].params.values())
     expected = PROBABILITY[name](s, c)
     choose, _ = search_choice(s, name)
-    draws = 4000
+    num_samples = 4000
     counts = np.zeros(s.k)
     with np.errstate(over="ignore"):
-        for _ in range(draws):
-            arm, drawn = choose()
+        for _ in range(num_samples):
+            arm, probability = choose()
             counts[arm] += 1
-            assert drawn == pytest.approx(expected[arm])
-    # The chi-square test needs at least 5 expected draws of each arm; the other arms form one.
-    frequent = expected * draws >= 5
+            assert probability == pytest.approx(expected[arm])
+    # The chi-squared test needs at least 5 expected samples of each arm; the other arms form one.
+    frequent = expected * num_samples >= 5
     observed = [*counts[frequent], counts[~frequent].sum()]
-    expected_counts = [*expected[frequent] * draws, expected[~frequent].sum() * draws]
+    expected_counts = [*expected[frequent] * num_samples, expected[~frequent].sum() * num_samples]
     if not (~frequent).any():
         observed, expected_counts = observed[:-1], expected_counts[:-1]
     assert stats.chisquare(observed, expected_counts).pvalue > 0.001
@@ -189,9 +190,9 @@ def test_the_search_visits_the_child_of_highest_index(name: str) -> None:
 # The following tests play the policies as bandits.
 
 
-# Each policy is compiled. Those that other tests compile anyway run by default, the others only in
-# `make test-slow`.
+# Each policy is compiled: by default only those that other tests compile, too.
 COMPILED = ("ucb1", "exp3")
+# Policies whose regret is below a tenth of that of uniform choices.
 LOW_REGRET = ("kl_ucb", "ucb1", "ucb_tuned", "moss", "ucb_alpha1", "ucb_alpha2", "thompson", "pbbm")
 
 
@@ -234,6 +235,7 @@ def test_regret_of_exp3_keeps_its_bound() -> None:
 # The mean of a child mixed with its AMAF mean, by hand: 10 visits with mean 0.4, 30 of AMAF with
 # mean 0.8, and bias 0.3: the weight of AMAF is 30 / (30 + 10 + 4 * 0.3^2 * 30 * 10) = 30 / 148.
 # An ancestor's child for the same action, for GRAVE: 60 with mean 0.6: 60 / (70 + 216) = 60 / 286.
+# Bias, visits, sum of scores, AMAF visits, sum of AMAF scores, and the mixed mean.
 MIXED = {
     "": (0.3, 10, 4.0, 30, 24.0, 0.4),
     "amaf": (0.3, 10, 4.0, 30, 24.0, 0.52),  # 0.7 * 0.4 + 0.3 * 0.8
@@ -249,7 +251,7 @@ MIXED = {
 
 @pytest.mark.parametrize("case", MIXED)
 def test_rave_weight_matches_hand_computation(case: str) -> None:
-    """Another child without AMAF has a mean just above or below it; the better one is chosen."""
+    """Another child without AMAF has a mean just above or below; the better child is chosen."""
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
     config = SearchConfig(policy="etc", amaf=case.partition(" ")[0])

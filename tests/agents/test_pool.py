@@ -22,19 +22,20 @@ class Corner(Agent):
 
     def __init__(self, game: Any, highest: bool = False):
         super().__init__(game)
-        self.highest, self.reset_indices, self.asked = highest, [], []
+        self.highest, self.reset_indices, self.act_indices = highest, [], []
 
     def reset(self, env_indices: Any) -> None:
         self.reset_indices += env_indices.tolist()
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
-        self.asked += env_indices.tolist()
+        self.act_indices += env_indices.tolist()
         rngs += np.uint64(1)
         empty = [np.flatnonzero(s["board"].ravel() < 0) for s in states.view(np.recarray)]
         return np.array([cells[-1 if self.highest else 0] for cells in empty], np.int64)
 
 
 def pool_of(count: int, **options: Any) -> OpponentPool:
+    """Return a pool with a number of past networks, and options of `OpponentPool`."""
     pool = OpponentPool(**options)
     for k in range(count):
         pool.add(f"step_{k}", Corner(GAME))
@@ -54,8 +55,8 @@ def test_probabilities_are_those_of_the_formulas() -> None:
     assert uniform.probabilities() == pytest.approx([0.125, 0.125, 0.125, 0.625])
     assert pool_of(4, latest_prob=0).probabilities() == pytest.approx([0.25] * 4)
     assert pool_of(2, latest_prob=1).probabilities() == pytest.approx([0, 1])
-    only = OpponentPool(fixed={"random": Corner(GAME), "greedy": Corner(GAME)})
-    assert only.probabilities() == pytest.approx([0.5, 0.5])  # there is no latest self
+    fixed_only = OpponentPool(fixed={"random": Corner(GAME), "greedy": Corner(GAME)})
+    assert fixed_only.probabilities() == pytest.approx([0.5, 0.5])  # without past networks
 
     prioritized = pool_of(3, sampling="prioritized", latest_prob=0.2, power=2)
     for member, games, points in zip(prioritized.members, (8, 2, 0), (8, 1, 0), strict=True):
@@ -93,11 +94,11 @@ def test_one_pool_member_plays_a_game_to_its_end() -> None:
     rngs = np.zeros((40, 1), np.uint64)
     actions = agent.act(states, seats, rngs, env_indices)
     assert (rngs == 1).all()  # each stream was advanced by the member that used it
-    assert sorted(low.asked + high.asked) == list(range(40))
-    assert set(low.asked) <= set(low.reset_indices)
-    assert (actions[low.asked] == 0).all()
-    assert (actions[high.asked] == 8).all()
-    assert 3 < len(low.asked) < 20  # a quarter of 40 is expected
+    assert sorted(low.act_indices + high.act_indices) == list(range(40))
+    assert set(low.act_indices) <= set(low.reset_indices)
+    assert (actions[low.act_indices] == 0).all()
+    assert (actions[high.act_indices] == 8).all()
+    assert 3 < len(low.act_indices) < 20  # a quarter of 40 is expected
     pool.add("later", Corner(GAME))
     pool.members = pool.members[-1:]
     assert np.array_equal(agent.act(states, seats, rngs, env_indices), actions)  # games in progress
@@ -121,7 +122,7 @@ def test_results_are_counted_for_the_sampled_members() -> None:
     assert (second.games, second.points) == (1, 1)
 
 
-def test_every_rival_is_compared_with_the_learner() -> None:
+def test_results_count_each_opponent_of_a_game_of_several_players() -> None:
     pool = OpponentPool(latest_prob=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)

@@ -13,11 +13,9 @@ from ludoteca.agents.search.policy import NO_BEST, Parent
 from ludoteca.agents.search.sequential.tree import node_dtype
 from ludoteca.envs.record_views import view_records
 
-# Random variables.
-
 
 @pytest.mark.parametrize(("visits", "wins"), [(1, 0.0), (1, 1.0), (9, 3.5), (400, 300.0)])
-def test_thompson_draws_from_the_posterior(visits: int, wins: float) -> None:
+def test_thompson_samples_from_the_posterior(visits: int, wins: float) -> None:
     child = view_records(np.zeros(1, node_dtype("ucb1")))[0]
     child.visits, child.value = visits, wins
     rng, score = stream(11), POLICIES["thompson"].score
@@ -49,13 +47,13 @@ def test_unit_sampler_is_uniform_and_positive() -> None:
 
 
 def unit_of_bits(bits: int) -> float:
-    """Return `unit` for the stream whose next output is `bits`: SplitMix64 backwards."""
+    """Return `sample_uniform` of the stream that next yields `bits`, by inverting SplitMix64."""
     mask = 2**64 - 1
     z = bits
     for shift, mix in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, None)):
-        back = z
+        unshifted = z
         for _ in range(64 // shift):
-            back = z ^ (back >> shift)
-        z = back * pow(mix, -1, 2**64) & mask if mix else back
+            unshifted = z ^ (unshifted >> shift)
+        z = unshifted * pow(mix, -1, 2**64) & mask if mix else unshifted
     with np.errstate(over="ignore"):
         return sample_uniform(stream((z - 0x9E3779B97F4A7C15) & mask))

@@ -1,4 +1,7 @@
-"""Tests of the electric-resistance heuristic for Hex and of Mixed, by hand and by a solver."""
+"""Electric-resistance heuristic for Hex, and Mixed, which sometimes plays at random.
+
+Circuits are compared with hand computations, and with another solver of linear equations.
+"""
 
 import numpy as np
 import pytest
@@ -30,6 +33,7 @@ def interpreted(game):
 
 
 def after(game, actions):
+    """Return the position after actions."""
     s = game.new()
     for action in actions:
         game.step(s, int(action))
@@ -49,6 +53,7 @@ def random_position(game, rng, plies):
 
 
 def choose(agent, s, seed=0):
+    """Return the action of an agent in a position."""
     position = agent.game.empty(1)
     position[0] = s
     rngs = np.array([[seed]], np.uint64)
@@ -56,7 +61,7 @@ def choose(agent, s, seed=0):
 
 
 def stones_of(s, player):
-    """Return the stones of a player, who then joins north and south, and of the opponent."""
+    """Return the stones of a player and of the opponent, turned so that the player goes south."""
     cells = s.cells[1:-1, 1:-1]
     black, white = (cells & BLACK) != 0, (cells & WHITE) != 0
     return (black, white) if player == s.white_first else (white.T, black.T)
@@ -100,6 +105,7 @@ def reference(own, enemy):
 
 
 def reference_changes(s, player):
+    """Return `changes` by the reference: `[2, n, n]`, a cell joined and blocked."""
     own, enemy = stones_of(s, player)
     resistances = np.full((2, *own.shape), np.nan)
     for cell in np.argwhere(~own & ~enemy):
@@ -133,29 +139,30 @@ def test_resistances_match_hand_computation():
     s = after(agent.game, [])
     assert agent.resistance(s, 0) == pytest.approx(12 / 7)
     assert agent.resistance(s, 1) == pytest.approx(12 / 7)
-    # A stone on b is in contact with north, and linked by 1 to a, c and d. From a and b to c, which
-    # has 1 to south: 1 from b, 2 from a behind 1/2. To d: 1 from b, 1 to south. 2 between c and d.
+    # A stone on b has no resistance to north, and 1 to each of a, c and d. So c has 1 from b, 2
+    # from a (which has 1/2 from north), and 1 to south; d has 1 from b, and 1 to south; c and d
+    # have 2 between them.
     joined, blocked = agent.changes(s, 0)
-    left = 1 + 1 / (2 + 1 / 2)  # conductance from the north to c
-    c, d = np.linalg.solve([[left + 1 + 0.5, -0.5], [-0.5, 1 + 1 + 0.5]], [left, 1])
+    to_c = 1 + 1 / (2 + 1 / 2)  # conductance from north to c
+    c, d = np.linalg.solve([[to_c + 1 + 0.5, -0.5], [-0.5, 1 + 1 + 0.5]], [to_c, 1])
     assert joined[0, 1] == pytest.approx(1 / (c + d))
-    # Without b there is a row: 1, 2 from a to c, and to south 1 beside 2 and 1.
+    # Without b: 1 to a, 2 from a to c, and from c to south 1 in parallel with 2 + 1 by d.
     assert blocked[0, 1] == pytest.approx(1 + 2 + 1 / (1 + 1 / 3))
-    # Without c, the other way is b and d, and a leads to b: 1 beside 3, 2, 1.
+    # Without c: from north to b 1 in parallel with 1 + 2 by a, then 2 to d, and 1 to south.
     assert blocked[1, 0] == pytest.approx(1 / (1 + 1 / 3) + 2 + 1)
-    # With c white, b black: b joins north, d is left, and is linked by 1 to both.
+    # With c white and b black: b has no resistance to north; d has 1 from b, and 1 to south.
     s = after(agent.game, [1, 2])
     assert agent.resistance(s, 0) == pytest.approx(2)
     joined, blocked = agent.changes(s, 0)
     assert joined[1, 1] == 0
     assert blocked[1, 1] == INF
-    assert joined[0, 0] == blocked[0, 0] == pytest.approx(2)  # no current comes to a
+    assert joined[0, 0] == blocked[0, 0] == pytest.approx(2)  # no current flows through a
     assert np.isnan(joined[0, 1])
     assert agent.values(s)[1, 1] == 1
 
 
 def test_a_single_row_is_a_chain_of_resistances():
-    # Black is left the last column: white has the others, which join nothing of black.
+    # White has all columns but the last, which is empty: black's circuit is a chain.
     game = hex(4)
     s = game.new()
     for cell in range(16):
@@ -189,8 +196,8 @@ def test_half_turn_keeps_resistances():
     agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
     for plies in range(0, 16, 3):
         actions = rng.permutation(25)[:plies]
-        s, turned = after(agent.game, actions), after(agent.game, 24 - actions)
-        np.testing.assert_allclose(agent.values(turned), agent.values(s)[::-1, ::-1], atol=1e-12)
+        s, rotated = after(agent.game, actions), after(agent.game, 24 - actions)
+        np.testing.assert_allclose(agent.values(rotated), agent.values(s)[::-1, ::-1], atol=1e-12)
 
 
 def test_mirroring_the_board_exchanges_the_colors():
@@ -216,8 +223,8 @@ def test_values_and_moves_follow_from_the_resistances(first):
         stones = s.cells[1:-1, 1:-1] != 0
         q = agent.resistance(s, 1 - player) / agent.resistance(s, player)
         with np.errstate(divide="ignore"):
-            gain = np.log(agent.changes(s, 1 - player)[1] / agent.changes(s, player)[0] / q)
-        np.testing.assert_allclose(values[~stones], np.tanh(gain / 2)[~stones], atol=1e-9)
+            log_ratio = np.log(agent.changes(s, 1 - player)[1] / agent.changes(s, player)[0] / q)
+        np.testing.assert_allclose(values[~stones], np.tanh(log_ratio / 2)[~stones], atol=1e-9)
         assert (values[stones] == -1).all()
         assert ((values[~stones] >= -1e-12) & (values[~stones] <= 1)).all()
         # The first cell whose value equals the maximum up to rounding is chosen.
@@ -227,6 +234,7 @@ def test_values_and_moves_follow_from_the_resistances(first):
 
 
 def after_move(game, s, action):
+    """Return the position after an action."""
     t = s.copy()
     game.step(t, action)
     return t
@@ -247,11 +255,11 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
         states[i] = random_position(game, rng, i)
     seats, env_indices = states["to_move"].astype(np.int64), np.arange(20)
     rngs = np.arange(20, dtype=np.uint64).reshape(20, 1)
-    kept = rngs.copy()
+    before = rngs.copy()
     actions = agent.act(states, seats, rngs, env_indices)
     back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, env_indices)
     np.testing.assert_array_equal(actions, back[::-1])
-    np.testing.assert_array_equal(rngs, kept)  # no random numbers are drawn
+    np.testing.assert_array_equal(rngs, before)  # the agent uses no random numbers
 
 
 @pytest.mark.slow
@@ -294,8 +302,7 @@ def test_heuristic_beats_random(first):
 
 
 def test_heuristic_blocks_an_immediate_win():
-    # Black has b1 and b3 to b5, joined to north and south; between them only b2 is left. White is
-    # far from joining anything.
+    # Black has b1 and b3 to b5, which touch north and south; only b2 is missing between them.
     game = hex(5)
     agent = HeuristicAgent(game)
     s = after(game, [1, 0, 11, 4, 16, 24, 21])
@@ -335,6 +342,7 @@ def test_mixed_plays_at_random_with_the_given_probability(size, moves, count):
         assert set(np.flatnonzero(counts)) == (set(legal) if epsilon else {best})
         expected = np.where(np.isin(np.arange(cells), legal), epsilon / len(legal), 0)
         expected[best] += 1 - epsilon
+        # 4.5 times the largest standard error, that of a probability of 1/2.
         assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
         again = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)

@@ -37,7 +37,7 @@ CNN: list[dict[str, Any]] = [
 def write(
     path: Path, layers: list[dict[str, Any]], planes: bool, logits: bool = True, **changes: Any
 ) -> Path:
-    """Write a file as `export_module` does, of random weights."""
+    """Write a file in the format of `export_module`, with random weights; return its path."""
     torch.manual_seed(0)
     weights = {}
     for k, layer in enumerate(layers):
@@ -67,7 +67,7 @@ def position(*actions: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scores(path: Path, planes: np.ndarray) -> np.ndarray:
-    """Compute the scores of `MLP` by hand."""
+    """Compute the scores of `MLP` for planes with NumPy."""
     weights = {name: value.double().numpy() for name, value in load_weights(path)[0].items()}
     x = planes.ravel() @ weights["layers.0.weight"].T + weights["layers.0.bias"]
     x = (x - x.mean()) / np.sqrt(x.var() + 1e-3)
@@ -78,15 +78,15 @@ def scores(path: Path, planes: np.ndarray) -> np.ndarray:
 def test_agent_plays_the_legal_action_of_the_highest_score(tmp_path):
     path = write(tmp_path / "policy.safetensors", MLP, planes=False)
     agent = make_agent(f"rllib:{path}", GAME)
-    none, rngs = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
+    env_indices, rngs = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
     for actions in ((), (4,), (4, 0), (8, 7, 6, 5), (0, 1, 2, 4, 3, 5)):
         states, seats = position(*actions)
         planes = np.zeros(GAME.observation_shape)
         GAME.observe(states.view(np.recarray)[0], int(seats[0]), planes)
         ranked = np.argsort(-scores(path, planes)).tolist()
         best = next(action for action in ranked if action not in actions)
-        assert agent.act(states, seats, rngs, none).tolist() == [best]
-    assert not rngs.any()  # nothing is drawn
+        assert agent.act(states, seats, rngs, env_indices).tolist() == [best]
+    assert not rngs.any()  # the agent uses no random numbers
 
 
 def test_sampled_actions_follow_the_policy_and_the_streams(tmp_path):
@@ -95,13 +95,13 @@ def test_sampled_actions_follow_the_policy_and_the_streams(tmp_path):
     states, _ = position(4)
     many, seats = np.repeat(states, 20_000), np.ones(20_000, np.int64)
     rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(7919)
-    drawn = agent.act(many, seats, rngs.copy(), seats)
-    assert np.array_equal(drawn, agent.act(many, seats, rngs.copy(), seats))
+    sampled = agent.act(many, seats, rngs.copy(), seats)
+    assert np.array_equal(sampled, agent.act(many, seats, rngs.copy(), seats))
     planes = np.zeros(GAME.observation_shape)
     GAME.observe(states.view(np.recarray)[0], 1, planes)
     weights = np.exp(scores(path, planes))
     weights[4] = 0
-    frequencies = np.bincount(drawn, minlength=9) / len(drawn)
+    frequencies = np.bincount(sampled, minlength=9) / len(sampled)
     assert frequencies == pytest.approx(weights / weights.sum(), abs=0.02)
 
 
@@ -132,7 +132,7 @@ def test_ray_checkpoints_raise_with_instructions(tmp_path):
 
 
 def broken(**changes: Any) -> list[dict[str, Any]]:
-    """Return layers of which the first differs."""
+    """Return the layers of `MLP` with changes of the first."""
     return [MLP[0] | changes, *MLP[1:]]
 
 

@@ -33,7 +33,7 @@ DISTRIBUTIONS = (MaskablePPO, PPO, A2C, TRPO)
 
 
 class SmallCnn(BaseFeaturesExtractor):
-    """A network that is not SB3's own."""
+    """Features extractor that is not one of SB3."""
 
     def __init__(self, observation_space):
         super().__init__(observation_space, 4)
@@ -48,6 +48,7 @@ class SmallCnn(BaseFeaturesExtractor):
 
 
 def make_model(algorithm=MaskablePPO, policy="MlpPolicy", env=None, **options):
+    """Return an untrained model of an algorithm of SB3."""
     env = SB3VecEnv(GAME, 2, seed=0) if env is None else env
     return algorithm(policy, env, seed=0, device="cpu", **options)
 
@@ -68,6 +69,7 @@ def middle_positions(game=GAME, count=40):
 
 
 def act(agent, states, movers, seed=0):
+    """Return the actions of an agent, with random streams from a seed on."""
     rngs = np.arange(seed, seed + len(states), dtype=np.uint64)[:, None]
     return agent.act(states, movers, rngs, np.arange(len(states)))
 
@@ -90,7 +92,7 @@ def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
         allowed = masks[np.arange(len(states)), own] == 1
         assert allowed.any()
         assert np.array_equal(actions[allowed], own[allowed])
-    assert len(set(actions)) > 1 or algorithm is ARS  # which starts from zeros
+    assert len(set(actions)) > 1 or algorithm is ARS  # the weights of ARS are zero at first
 
 
 def test_dqn_plays_the_best_legal_value():
@@ -108,10 +110,10 @@ def test_sampled_actions_are_legal_and_reproducible(algorithm):
     states, movers, _, masks = middle_positions()
     actions = act(agent, states, movers, seed=3)
     assert masks[np.arange(len(states)), actions].all()
-    torch.manual_seed(99)  # its streams are those it is given
+    torch.manual_seed(99)  # has no effect: random numbers come from the streams
     assert np.array_equal(actions, act(agent, states, movers, seed=3))
     assert not np.array_equal(actions, act(agent, states, movers, seed=4))
-    row = slice(7, 8)  # a position alone, as in the batch
+    row = slice(7, 8)  # one position alone has the action that it has in the batch
     assert act(agent, states[row], movers[row], seed=10) == actions[row]
 
 
@@ -185,7 +187,7 @@ def test_epsilon_is_the_frequency_of_random_moves(tmp_path):
     agent = make_agent(f"sb3:path={tmp_path / 'model.zip'},epsilon=0.5", GAME)
     mixed = act(agent, states, movers)
     assert masks[np.arange(len(states)), mixed].all()
-    assert 0.4 < np.mean(mixed == best) < 0.62  # a half, and some that chance agrees with
+    assert 0.4 < np.mean(mixed == best) < 0.62  # half, and random moves that equal the best one
     with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
         SB3Agent.from_model(GAME, model, epsilon=2)
 
@@ -219,7 +221,7 @@ def test_custom_networks_need_trust(tmp_path):
 
 
 class Trap:
-    """Makes a folder when it is unpickled."""
+    """Object that makes a folder when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -229,7 +231,7 @@ class Trap:
 
 
 def rewrite(path, name, change):
-    """Change one member of a zip file."""
+    """Replace the content of one member of a zip file by `change(content)`."""
     with zipfile.ZipFile(path) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
     members[name] = change(members[name])
@@ -257,7 +259,7 @@ def test_pickles_in_the_file_are_not_read(tmp_path):
     assert masks[np.arange(len(states)), actions].all()
     assert not sprung.exists()
     with pytest.raises(ValueError, match="cannot rebuild"):
-        load_sb3_agent(GAME, path, trust=True)  # this is what trust means
+        load_sb3_agent(GAME, path, trust=True)  # unpickles, which makes the folder
     assert sprung.exists()
 
 
@@ -357,15 +359,15 @@ def test_missing_sb3_error_names_the_package(monkeypatch):
 
 
 class Highest:
-    """Predicts the highest legal action, or a given answer."""
+    """Predictor of the highest legal action, or of given actions."""
 
-    def __init__(self, answer=None):
-        self.answer, self.seen = answer, None
+    def __init__(self, actions=None):
+        self.actions, self.seen = actions, None
 
     def predict(self, observation, action_mask):
         self.seen = observation
         highest = action_mask.shape[1] - 1 - action_mask[:, ::-1].argmax(1)
-        return highest if self.answer is None else self.answer
+        return highest if self.actions is None else self.actions
 
 
 @pytest.mark.parametrize("channels_last", [False, True])
@@ -382,7 +384,7 @@ def test_objects_with_predict_are_agents(channels_last):
 
 
 @pytest.mark.parametrize(
-    ("answer", "problem"),
+    ("actions", "problem"),
     [
         (np.zeros(3, int), "must return 40 integers"),
         (np.zeros(40), "must return 40 integers"),
@@ -391,7 +393,7 @@ def test_objects_with_predict_are_agents(channels_last):
         (np.full(40, 5), r"chose 5 for observation \d+, which is illegal"),
     ],
 )
-def test_predictions_are_validated(answer, problem):
+def test_predictions_are_validated(actions, problem):
     states, movers, _, _ = middle_positions()
     with pytest.raises(ValueError, match=problem):
-        act(PredictorAgent(GAME, Highest(answer)), states, movers)
+        act(PredictorAgent(GAME, Highest(actions)), states, movers)

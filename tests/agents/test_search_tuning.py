@@ -39,16 +39,17 @@ def tuned_bandit(strategy, probabilities, pulls):
 def test_strategies_find_the_best_combination_of_a_bandit(strategy):
     record = tuned_bandit(strategy, [[0.2, 0.3, 0.3], [0.3, 0.4, 0.8]], 2000)
     results = tuning_result(record, ("alpha", "fpu"))
-    best = max(results, key=lambda one: one.visits)
+    best = max(results, key=lambda result: result.visits)
     assert best.values == {"alpha": 2.0, "fpu": math.inf}
-    # Sequential halving has six candidates, then three, then two, for a third of the time each.
+    # `lsi` halves sequentially: six candidates, then three, then two, each for a third of the
+    # visits. So the best has about (1/6 + 1/3 + 1/2) / 3 = 1/3 of the visits.
     share = 1 / 6 + 1 / 12 if strategy == "lsi" else 0.4
-    assert best.visits > share * sum(one.visits for one in results)
+    assert best.visits > share * sum(result.visits for result in results)
     assert best.mean == pytest.approx(0.8, abs=0.06)
     assert record.total == 2000
     for p, size in ((0, 3), (1, 2)):
         assert record.local_visits[p, :size].sum() == 2000
-    if strategy != "lsi":  # which counts again after half of the simulations
+    if strategy != "lsi":  # `lsi` counts anew after half of the simulations
         assert record.visits.sum() == 2000
 
 
@@ -94,11 +95,14 @@ def test_players_have_values_of_their_own(strategy):
     agent = make_agent(spec, GAME)
     agent.search(GAME.new())
     first, second = (agent.tuning_results(player) for player in range(2))
-    assert [one.values for one in first] == [one.values for one in second]
+    assert [result.values for result in first] == [result.values for result in second]
     assert len(first) == 4
     simulations = 75 if strategy == "lsi" else 150
-    wins = [sum(one.mean * one.visits for one in part if one.visits) for part in (first, second)]
-    assert [sum(one.visits for one in part) for part in (first, second)] == [simulations] * 2
+    wins = [
+        sum(result.mean * result.visits for result in part if result.visits)
+        for part in (first, second)
+    ]
+    assert [sum(result.visits for result in part) for part in (first, second)] == [simulations] * 2
     assert sum(wins) == pytest.approx(simulations)  # the scores of a simulation sum to 1
     assert wins[0] != wins[1]
 
@@ -113,9 +117,9 @@ def test_a_batch_is_searched_like_single_positions():
         states[k] = s
     streams = np.arange(3, dtype=np.uint64)[:, None]
     together = agent.act(states, states["to_move"].astype(int), streams.copy(), np.arange(3))
-    other = make_agent(spec, GAME)
+    searcher = make_agent(spec, GAME)
     assert together.tolist() == [
-        other.search(s, stream.copy()).action
+        searcher.search(s, stream.copy()).action
         for s, stream in zip(view_records(states), streams, strict=True)
     ]
 

@@ -53,6 +53,7 @@ def positions(spec, games=4, seed=0):
 
 
 def encode_one(game, s, p, view="hand_crafted"):
+    """Return the planes and the action mask of one position for player `p`."""
     state = np.asarray(s).reshape(1).astype(game.state)
     planes, masks = SeatEncoder(game, view).encode(state, np.array([p]))
     return planes[0], masks[0]

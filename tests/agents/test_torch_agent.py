@@ -40,21 +40,25 @@ class Residual(nn.Module):
 
 @pytest.fixture(scope="module")
 def network() -> Residual:
+    """Return an untrained network, in training mode."""
     torch.manual_seed(0)
     return Residual()
 
 
 @pytest.fixture(scope="module")
 def saved(network: Residual, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file of the saved `network`."""
     path = tmp_path_factory.mktemp("networks") / "residual"
     return save_policy(path, GAME, network, dtype="int8", metadata={"library": "none"})
 
 
 def games_of(agent: str | TorchAgent) -> MatchResult:
+    """Return a match of the agent against random moves."""
     return play_match(GAME, [agent, "random"], 60, seed=3)
 
 
 def same_games(a: MatchResult, b: MatchResult) -> bool:
+    """Say whether two matches consist of the same games, move by move."""
     assert a.game_digests is not None
     assert b.game_digests is not None
     return a.game_digests.tolist() == b.game_digests.tolist()
@@ -88,53 +92,53 @@ def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
 
 
 def test_observations_have_the_format_of_the_network() -> None:
-    seen: list[Tensor] = []
+    received: list[Tensor] = []
 
-    def look(observations: Tensor) -> Tensor:
-        seen.append(observations)
+    def record_observations(observations: Tensor) -> Tensor:
+        received.append(observations)
         return torch.zeros(len(observations), 9)
 
-    forms = {
+    formats = {
         (2, 3, 3): {"dtype": "int8"},
         (3, 3, 2): {"channels_last": True},
         (18,): {"flat": True, "dtype": "float64"},
     }
-    for shape, form in forms.items():
-        games_of(TorchAgent(GAME, look, **form))  # type: ignore[arg-type]
-        assert seen[-1].shape[1:] == shape
-        assert str(seen[-1].dtype) == f"torch.{form.get('dtype', 'float32')}"
+    for shape, options in formats.items():
+        games_of(TorchAgent(GAME, record_observations, **options))  # type: ignore[arg-type]
+        assert received[-1].shape[1:] == shape
+        assert str(received[-1].dtype) == f"torch.{options.get('dtype', 'float32')}"
 
 
 def test_sampled_actions_follow_the_policy_and_the_seed() -> None:
     logits = torch.log(torch.tensor([0.6, 0.3, 0.1, 0, 0, 0, 0, 0, 0]))
 
-    def give(kind: str) -> TorchAgent:
+    def sampling_agent(kind: str) -> TorchAgent:
         scores = logits.exp() if kind == "probabilities" else logits
         return TorchAgent(
-            GAME, lambda seen: scores.expand(len(seen), 9), kind=kind, deterministic=False
+            GAME, lambda planes: scores.expand(len(planes), 9), kind=kind, deterministic=False
         )
 
     states = np.repeat(GAME.new(0)[None], 4000)
     rngs = np.arange(4000, dtype=np.uint64)[:, None] * np.uint64(2**40)
     seats, env_indices = np.zeros(4000, np.int64), np.arange(4000)
-    drawn = [
-        give(kind).act(states, seats, rngs.copy(), env_indices)
+    sampled = [
+        sampling_agent(kind).act(states, seats, rngs.copy(), env_indices)
         for kind in ("logits", "probabilities")
     ]
-    assert (drawn[0] == drawn[1]).all()
-    shares = np.bincount(drawn[0], minlength=9) / 4000
+    assert (sampled[0] == sampled[1]).all()
+    shares = np.bincount(sampled[0], minlength=9) / 4000
     assert np.abs(shares - logits.exp().numpy()).max() < 0.03
     with pytest.raises(ValueError, match="no probabilities to sample from"):
-        give("values")
+        sampling_agent("values")
 
 
-def test_networks_that_mask_all_actions_or_return_invalid_scores() -> None:
+def test_networks_that_mask_all_actions_play_and_invalid_scores_raise() -> None:
     def agent(scores: Tensor) -> TorchAgent:
-        return TorchAgent(GAME, lambda seen: scores.expand(len(seen), -1))
+        return TorchAgent(GAME, lambda planes: scores.expand(len(planes), -1))
 
-    ruled_out = agent(torch.full((9,), -torch.inf))
+    masks_all = agent(torch.full((9,), -torch.inf))
     states, zero = GAME.new(0)[None], np.zeros(1, np.int64)
-    assert ruled_out.act(states, zero, np.zeros((1, 1), np.uint64), zero).tolist() == [0]
+    assert masks_all.act(states, zero, np.zeros((1, 1), np.uint64), zero).tolist() == [0]
     for scores, message in [
         (torch.full((9,), torch.nan), "returned NaN"),
         (torch.zeros(8), r"numbers of shape \(1, 9\), got torch.Size\(\[1, 8\]\)"),
@@ -144,21 +148,21 @@ def test_networks_that_mask_all_actions_or_return_invalid_scores() -> None:
 
 
 def test_unsupported_networks_cannot_be_saved(tmp_path: Path) -> None:
-    def drawing(seen: Tensor) -> Tensor:
-        return seen.flatten(1) @ torch.rand(18, 9)
+    def random_network(planes: Tensor) -> Tensor:
+        return planes.flatten(1) @ torch.rand(18, 9)
 
     flat = nn.Sequential(nn.Flatten(), nn.Linear(18, 8))
     with pytest.raises(ValueError, match=r"has 9 actions, but the network returns .* \(8,\)"):
         save_policy(tmp_path / "a", GAME, flat)
     with pytest.raises(ValueError, match=r"cannot have the operation 'aten\.rand"):
-        save_policy(tmp_path / "b", GAME, drawing)
+        save_policy(tmp_path / "b", GAME, random_network)
     with pytest.raises(ValueError, match="kind must be one of 'logits', 'values', 'probabilities'"):
         save_policy(tmp_path / "c", GAME, flat, kind="value")
     assert list(tmp_path.iterdir()) == []
 
 
 def rewritten(source: Path, target: Path, old: str, new: str) -> Path:
-    """Write a file whose header has another text in it."""
+    """Write a copy of a network's file with one text replaced in its metadata; return its path."""
     content = source.read_bytes()
     size = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + size])

@@ -33,6 +33,7 @@ PUCT = NetworkSearchConfig()
 
 
 def uct_config(**params):
+    """Return the settings of UCT without priors."""
     return NetworkSearchConfig("uct", False, SelectionParams(**params))
 
 
@@ -42,6 +43,7 @@ SMALL = ValueConfig(filters=(4,), hidden=8)
 
 
 def after(game, *actions):
+    """Return the position after these actions."""
     s = game.new()
     for action in actions:
         game.step(s, action)
@@ -55,20 +57,22 @@ def distinct_values(planes):
 
 
 def evaluate(planes):
+    """Evaluate positions of tic-tac-toe: equal logits and `distinct_values`."""
     return np.zeros((len(planes), 9), np.float32), distinct_values(planes)
 
 
 def search(game, positions, simulations, config, leaf_batch=1, streams=None, **options):
+    """Return the result and the trees of a search of a batch of positions."""
     states = game.empty(len(positions))
     for k, s in enumerate(positions):
         states[k] = s
-    guided = NetworkGuidedSearch(
+    workspace = NetworkGuidedSearch(
         Encoder(game), len(states), simulations, config, leaf_batch=leaf_batch
     )
-    result = guided.run(
+    result = workspace.run(
         states, options.pop("evaluate_leaves", evaluate), simulations, streams=streams, **options
     )
-    return result, guided.trees
+    return result, workspace.trees
 
 
 class Reference:
@@ -84,10 +88,10 @@ class Reference:
         while True:
             key = tuple(action for _, action, _ in path)
             node = self.children.setdefault(key, {a: [0, 0.0] for a in self.game.legal(s)})
-            left = [a for a, (n, _) in node.items() if n == 0]
-            if left:
+            untried = [a for a, (n, _) in node.items() if n == 0]
+            if untried:
                 with np.errstate(over="ignore"):
-                    action = left[below(self.stream, len(left))]
+                    action = untried[below(self.stream, len(untried))]
             else:
                 total = sum(n for n, _ in node.values())
                 action = max(
@@ -104,7 +108,7 @@ class Reference:
                 self.game.returns(s, scores)
                 value = scores[0]
                 break
-            if left:
+            if untried:
                 value = self.value(s)
                 break
         for node, action, mover in path:
@@ -113,6 +117,7 @@ class Reference:
         return self.children[()]
 
     def value(self, s):
+        """Return the value of a position for player 0."""
         states = self.game.empty(1)
         states[0] = s
         seat = int(s.to_move)
@@ -142,7 +147,7 @@ def test_search_matches_plain_python_reference(c):
     assert [node[a][0] for a in legal] == result.visit_counts[0, legal].tolist()
     totals = 2 * trees.scores[0, ROOT] - trees.visits[0, ROOT]  # of values in [-1, 1]
     assert np.allclose([node[a][1] for a in legal], totals[legal], atol=1e-4)
-    assert stream[0, 0] == reference.stream[0]  # advanced alike
+    assert stream[0, 0] == reference.stream[0]  # both drew the same random numbers
     means = {a: total / n for a, (n, total) in node.items()}
     assert result.action[0] == max(means, key=lambda a: means[a])
 
@@ -160,6 +165,7 @@ def tree():
 
 
 def select(policy, trees, params):
+    """Return the action that a policy selects at the root."""
     kernel = make_interior_selection(policy, simultaneous=False)
     arms, scratch = trees.arms[0, ROOT, 0], np.zeros(4, np.float32)
     return kernel(arms, trees.work[0].legal, 4, 0.5, params, scratch, trees.streams[0])
@@ -197,10 +203,10 @@ def test_pending_simulations_have_virtual_loss(tree):
 def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
     game = make_game("tictactoe")
     positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
-    seen = []
+    batch_sizes = []
 
     def counting_evaluate(planes):
-        seen.append(len(planes))
+        batch_sizes.append(len(planes))
         return evaluate(planes)
 
     streams = np.arange(3, dtype=np.uint64)[:, None].copy()
@@ -210,7 +216,7 @@ def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
     assert (result.visit_counts.sum(1) == 90).all()
     scores = trees.scores[:, ROOT].sum(1)
     assert ((scores >= 0) & (scores <= 90)).all()
-    assert len(seen) <= 1 + -(-90 // leaf_batch)
+    assert len(batch_sizes) <= 1 + -(-90 // leaf_batch)  # the root, and 90 leaves rounded up
     for b in range(3):
         nodes = trees.nodes[b, : trees.size[b]]
         # The simulation that evaluated a node counts as a visit to it, but not to its children.
@@ -218,7 +224,9 @@ def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
             if nodes["evaluated"][node]:
                 visits = trees.visits[b, nodes["parent"][node], nodes["joint"][node]]
                 assert trees.visits[b, node].sum() == nodes["visits"][node] <= visits - 1
-    assert sum(seen) == sum(trees.nodes["evaluated"][b, : trees.size[b]].sum() for b in range(3))
+    assert sum(batch_sizes) == sum(
+        trees.nodes["evaluated"][b, : trees.size[b]].sum() for b in range(3)
+    )
     if leaf_batch < 100:  # with a single batch of leaves the win is not found
         assert result.action[1] == 2
     alone, _ = search(game, positions[1:2], 90, config, leaf_batch, np.array([[1]], np.uint64))
@@ -273,6 +281,8 @@ def test_networks_of_other_games_are_refused():
 
 @pytest.fixture
 def network_file(tmp_path):
+    """Return a function that saves an untrained value network of a game and returns its path."""
+
     def make(game, view="second"):
         torch.manual_seed(0)
         config = ValueConfig(filters=(4,), hidden=8, view=view)
@@ -292,7 +302,8 @@ def test_agent_plays_legal_moves(network_file, spec, view, wins):
     game = make_game(spec)
     agent = f"uctnet:{network_file(game, view)},simulations=30,leaf_batch=2"
     result = play_match(game, [agent, "random"], 10, seed=1)
-    assert result.totals[0].wins >= wins  # untrained, but its search sees the ends of short games
+    # The network is untrained, but in short games the search reaches their ends.
+    assert result.totals[0].wins >= wins
     again = play_match(game, [agent, "random"], 10, seed=1)
     np.testing.assert_array_equal(result.returns, again.returns)
 

@@ -19,8 +19,8 @@ GAME = make_game("tictactoe")
 ENCODER = Encoder(GAME)
 
 
-class Opinion:
-    """Values of positions for their movers: no number comes twice. Counts its calls."""
+class DistinctValues:
+    """Evaluate positions with a different value each, for the player to move; count the calls."""
 
     def __init__(self):
         self.calls = 0
@@ -33,6 +33,7 @@ class Opinion:
 
 
 def random_positions(count, rng):
+    """Return positions after up to six random moves, some of which ended the game."""
     states = GAME.empty(count)
     for k in range(count):
         s = GAME.new()
@@ -44,10 +45,12 @@ def random_positions(count, rng):
 
 
 def streams(count):
+    """Return a random stream for each position, with seeds 0, 1, ..."""
     return np.arange(count, dtype=np.uint64)[:, None].copy()
 
 
 def returns(s):
+    """Return the returns of both players at the end of a game."""
     scores = np.zeros(2)
     GAME.returns(s, scores)
     return scores
@@ -65,7 +68,7 @@ def best_line(s):
                 value = returns(child)[mover]
             else:
                 planes, _ = ENCODER.encode(batch_of_one(GAME, child), np.array([child.to_move]))
-                value = -Opinion()(planes)[1][0]
+                value = -DistinctValues()(planes)[1][0]
             if value > best:
                 best, after = value, child
         s = after
@@ -73,20 +76,21 @@ def best_line(s):
 
 
 def test_greedy_playouts_are_those_of_plain_python():
-    states, opinion = random_positions(16, np.random.default_rng(0)), Opinion()
+    states, evaluate = random_positions(16, np.random.default_rng(0)), DistinctValues()
     expected = [best_line(s) for s in view_records(states)]
-    found = ValuePlayouts(ENCODER, 0.0)(states, streams(16), opinion)
-    np.testing.assert_array_equal(found, expected)
+    results = ValuePlayouts(ENCODER, 0.0)(states, streams(16), evaluate)
+    np.testing.assert_array_equal(results, expected)
     assert set(expected) == {-1, 0, 1}
-    assert opinion.calls <= GAME.max_plies  # one for all positions of a ply
+    assert evaluate.calls <= GAME.max_plies  # one call per ply evaluates all positions
 
 
 def test_results_do_not_depend_on_the_batch():
     states = random_positions(20, np.random.default_rng(1))
     playouts, seeds = ValuePlayouts(ENCODER, 0.3), streams(20)
-    together = playouts(states.copy(), seeds.copy(), Opinion())
+    together = playouts(states.copy(), seeds.copy(), DistinctValues())
     one_by_one = [
-        playouts(states[k : k + 1].copy(), seeds[k : k + 1].copy(), Opinion())[0] for k in range(20)
+        playouts(states[k : k + 1].copy(), seeds[k : k + 1].copy(), DistinctValues())[0]
+        for k in range(20)
     ]
     np.testing.assert_array_equal(together, one_by_one)
 
@@ -102,11 +106,12 @@ def test_moves_are_sampled_by_the_softmax_of_the_movers_values():
     weights = np.exp(-moves["value"][1:] / 0.5)
     expected = 4000 * weights / weights.sum()
     assert counts[0] == 0
-    assert (np.abs(counts[1:] - expected) < 4 * np.sqrt(expected)).all()
+    assert (np.abs(counts[1:] - expected) < 4 * np.sqrt(expected)).all()  # 4 standard deviations
 
 
 @pytest.fixture
 def network(tmp_path):
+    """Return the file of an untrained value network."""
     config = ValueConfig(filters=(4,), hidden=8, view="mover")
     path = tmp_path / "value.safetensors"
     weights = make_value_network(config, GAME).state_dict()
@@ -118,11 +123,11 @@ def test_leaves_of_a_tree_of_one_level_have_a_new_playout_each_time(network):
     spec = f"uctnet:{network},simulations=60,max_depth=1"
     agent = make_agent(f"{spec},playout=softmax,temperature=100", GAME)
     rngs = streams(1)
-    found = agent.search_positions(batch_of_one(GAME), rngs)
-    assert found.visit_counts.sum() == 60
-    results = (found.action_values + 1) / 2 * found.visit_counts  # wins, and draws as halves
+    result = agent.search_positions(batch_of_one(GAME), rngs)
+    assert result.visit_counts.sum() == 60
+    results = (result.action_values + 1) / 2 * result.visit_counts  # wins, and draws as halves
     np.testing.assert_allclose(2 * results, np.round(2 * results), atol=1e-4)
-    assert len(np.unique(found.action_values)) > 3  # one playout of each would be -1, 0 or 1
+    assert len(np.unique(result.action_values)) > 3  # one playout of each would be -1, 0 or 1
     assert rngs[0, 0] != 0
 
 

@@ -27,6 +27,7 @@ PROGRAMS = {
     ".venv/bin/pytest": ("pytest", "-p", "no:cacheprovider", "-v"),
     ".venv/bin/ludoteca": ("ludoteca",),
 }
+# Parts of the rules of the document's game, Domineering, which tests replace by wrong ones.
 RULE = " and s.board[row + down, column + right] == NOBODY"  # both cells must be free
 WINNER = "return right if s.misere else 1 - right"
 
@@ -44,7 +45,7 @@ def commands() -> list[str]:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the repository, whose packages are found before those that are installed."""
+    """Copy of the repository, whose packages are found before the installed ones."""
 
     root: Path
 
@@ -54,6 +55,7 @@ class Copy:
         return self.python("-m", *PROGRAMS[program], *arguments)
 
     def python(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run Python with the sources of the copy, without settings of this pytest."""
         inherited = {
             key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
         }
@@ -87,7 +89,7 @@ class Copy:
                     self.insert(file, name, text)
 
     def insert(self, file: str, name: str, text: str) -> None:
-        """Put `text` at the end of a dictionary."""
+        """Put `text` at the end of the dictionary `name` in a file."""
         path = self.root / file
         start = rf"(^{name} = {{\n.*?)(?=^}}$)"
         edited, count = re.subn(
@@ -131,11 +133,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 def results(output: str) -> dict[str, str]:
-    """Return the outcome of each test from the output of `pytest -v`."""
-    outcomes = re.findall(
-        r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE
-    )
-    return dict(outcomes)
+    """Return the result of each test from the output of `pytest -v`."""
+    found = re.findall(r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE)
+    return dict(found)
 
 
 def passed(copy: Copy, words: str) -> set[str]:
@@ -143,15 +143,16 @@ def passed(copy: Copy, words: str) -> set[str]:
     (command,) = (command_text for command_text in commands() if words in command_text)
     done = copy.run(command)
     assert done.returncode == 0, done.stdout
-    ended = results(done.stdout)
-    skipped = {test for test, end in ended.items() if end == "SKIPPED"}
-    assert set(ended.values()) <= {"PASSED", "SKIPPED"}
-    assert f"{len(ended) - len(skipped)} passed" in done.stdout
-    assert all("domineering" in test.lower() for test in ended)
-    return set(ended) - skipped
+    test_results = results(done.stdout)
+    skipped = {test for test, result in test_results.items() if result == "SKIPPED"}
+    assert set(test_results.values()) <= {"PASSED", "SKIPPED"}
+    assert f"{len(test_results) - len(skipped)} passed" in done.stdout
+    assert all("domineering" in test.lower() for test in test_results)
+    return set(test_results) - skipped
 
 
 def functions(tests: set[str]) -> set[str]:
+    """Return the names of the test functions of parametrized tests."""
     return {test.partition("::")[2].partition("[")[0] for test in tests}
 
 
@@ -163,7 +164,7 @@ def test_the_packages_of_the_copy_are_imported(copy: Copy) -> None:
 
 
 @pytest.mark.slow
-def test_counts_and_results(copy: Copy) -> None:
+def test_perft_and_perfect_play_of_the_new_game_pass(copy: Copy) -> None:
     tests = passed(copy, "test_perft.py")
     names = {test.partition("::")[2] for test in tests}
     assert {f"test_perft[domineering-4x4-{depth}]" for depth in range(1, 9)} <= names
@@ -172,17 +173,17 @@ def test_counts_and_results(copy: Copy) -> None:
 
 
 @pytest.mark.slow
-def test_contract(copy: Copy) -> None:
+def test_contract_of_the_new_game_passes(copy: Copy) -> None:
     tests = passed(copy, "test_contract.py")
-    everything = copy.root / "tests" / "games" / "test_contract.py"
-    defined = set(re.findall(r"^def (test_\w+)\(spec: str", everything.read_text(), re.MULTILINE))
+    source = copy.root / "tests" / "games" / "test_contract.py"
+    defined = set(re.findall(r"^def (test_\w+)\(spec: str", source.read_text(), re.MULTILINE))
     assert len(defined) >= 8
     assert defined <= functions(tests)
     assert any("misere=True" in test for test in tests)
 
 
 @pytest.mark.slow
-def test_commands(copy: Copy) -> None:
+def test_commands_of_the_document_know_the_new_game(copy: Copy) -> None:
     outputs = {}
     for command in commands():
         if command.startswith(".venv/bin/ludoteca"):
@@ -198,7 +199,7 @@ def test_commands(copy: Copy) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_runs(copy: Copy) -> None:
+def test_the_example_of_the_document_runs(copy: Copy) -> None:
     done = copy.python("-W", "error::UserWarning", "try_domineering.py")
     assert done.returncode == 0, done.stdout
     *_, first, last = done.stdout.splitlines()
@@ -207,7 +208,7 @@ def test_the_example_runs(copy: Copy) -> None:
 
 
 @pytest.mark.slow
-def test_conformance(copy: Copy) -> None:
+def test_conformance_suites_pass_for_the_new_game(copy: Copy) -> None:
     tests = functions(passed(copy, "test_conformance.py"))
     assert tests >= {
         "test_pettingzoo_api_test",
@@ -236,9 +237,9 @@ def test_a_wrong_rule_fails(copy: Copy, old: str, new: str, caught_by: str) -> N
     with copy.edited(old, new):
         # Overlapping dominoes make games longer than max_plies, which crashes the solver.
         done = copy.run(f"{command} --exitfirst")
-    ended = {test.partition("::")[2]: end for test, end in results(done.stdout).items()}
+    by_name = {test.partition("::")[2]: result for test, result in results(done.stdout).items()}
     assert done.returncode == 1, done.stdout
-    assert ended[caught_by] == "FAILED", done.stdout
+    assert by_name[caught_by] == "FAILED", done.stdout
 
 
 @pytest.mark.slow

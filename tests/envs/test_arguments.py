@@ -24,16 +24,19 @@ Make = Callable[..., Any]
 
 
 class Odd:
+    """Object of a type that no argument accepts."""
+
     def __repr__(self) -> str:
         return "Odd()"
 
 
+# Values that every argument is given; most are invalid.
 VALUES: tuple[Any, ...] = (
     None, True, 1.5, float("nan"), "a", "", b"x", Odd(), [], {}, {"a": 1}, (1,), np.array([1, 2]),
     -1, 10**30, np.int64(1), np.float64(1.0), 1j, set(), int,
 )  # fmt: skip
-# Valid values by argument, as `repr` shows them. `-1` and `10**30` are valid but illegal actions,
-# and `(1,)` is an array of one integer.
+# By argument: the valid ones of `VALUES`, as `repr` shows them. No argument is named "wrong".
+# `-1` and `10**30` are valid but illegal actions, and `(1,)` is an array of one integer.
 VALID_VALUES: dict[str, tuple[str, ...]] = {
     "game": (),
     "opponent": ("None",),  # of vector environments: self-play
@@ -58,6 +61,7 @@ VALID_VALUES: dict[str, tuple[str, ...]] = {
     "actions": ("array([1, 2])",),
     "agent": (),
 }
+# Arguments of the constructors of the environment APIs.
 CONSTRUCTOR = (
     "illegal_action", "observation", "dtype", "channels_last", "keys", "mask_dtype", "end_mask",
     "render_mode", "wrong",
@@ -77,6 +81,7 @@ games = pytest.mark.parametrize("game", ["tictactoe", "tron:rows=3,columns=3"])
 
 
 def make(kind: str, game: Any, **options: Any) -> Any:
+    """Make an environment of an API."""
     if kind == "single":
         return GameEnv(game, **options)
     if kind in ("aec", "parallel"):
@@ -90,30 +95,31 @@ def make(kind: str, game: Any, **options: Any) -> Any:
 
 
 def check_call(name: str, value: Any, call: Callable[[], Any], names: tuple[str, ...] = ()) -> None:
-    """Check that a call accepts a valid value, and refuses an invalid one with a clear error."""
+    """Check that a call accepts a valid value, and refuses an invalid one with a clear error.
+
+    Args:
+        name: the argument.
+        value: the value that the call gives it.
+        call: the call.
+        names: other names of the argument that the error may have.
+    """
     if repr(value) in VALID_VALUES[name]:
         call()
         return
     with pytest.raises((ValueError, TypeError)) as error:
         call()
     text = str(error.value)
-    assert any(name_or_value in text for name_or_value in (name, *names)), (
-        f"{name}={value!r}: {text}"
-    )
+    assert any(accepted in text for accepted in (name, *names)), f"{name}={value!r}: {text}"
     if name != "wrong":  # Python's own error
-        shown = (
-            [repr(value), *(repr(name_or_value) for name_or_value in value)]
-            if isinstance(value, tuple)
-            else []
-        )
+        shown = [repr(value), *(repr(item) for item in value)] if isinstance(value, tuple) else []
         shown += ["array(", "of shape"] if isinstance(value, np.ndarray) else [repr(value)]
         shown += ["of shape", "got 0"] if name in ("actions", "seed", "opponent") else []
-        assert any(name_or_value in text for name_or_value in shown), f"{name}={value!r}: {text}"
+        assert any(part in text for part in shown), f"{name}={value!r}: {text}"
 
 
 @kinds
 @games
-def test_constructors(kind: str, game: str) -> None:
+def test_constructors_refuse_invalid_arguments(kind: str, game: str) -> None:
     for value in VALUES:
         check_call("game", value, lambda value=value: make(kind, value))
         for name in ARGUMENTS[kind]:
@@ -125,7 +131,7 @@ def test_constructors(kind: str, game: str) -> None:
 
 @kinds
 @games
-def test_resets(kind: str, game: str) -> None:
+def test_resets_refuse_invalid_seeds_and_options(kind: str, game: str) -> None:
     env = make(kind, game)
     for value in VALUES:
         if kind == "sb3":
@@ -133,15 +139,17 @@ def test_resets(kind: str, game: str) -> None:
             if not isinstance(value, list):
                 check_call("options", value, lambda value=value: env.set_options(value))
             continue
-        many = kind in ("self-play", "opponents") and isinstance(value, np.ndarray | list | tuple)
-        if not many:  # one seed for each game
+        several = kind in ("self-play", "opponents") and isinstance(
+            value, np.ndarray | list | tuple
+        )
+        if not several:  # vector environments accept one seed for each game
             check_call("seed", value, lambda value=value: env.reset(seed=value))
         check_call("options", value, lambda value=value: env.reset(options=value))
 
 
 @kinds
 @games
-def test_steps(kind: str, game: str) -> None:
+def test_steps_refuse_invalid_actions(kind: str, game: str) -> None:
     for value in VALUES:
         env = make(kind, game)
         env.reset()
@@ -157,7 +165,7 @@ def test_steps(kind: str, game: str) -> None:
             check_call("actions", value, lambda env=env, value=value: env.step_async(value))
         else:
             if kind == "self-play" and "tron" in game and isinstance(value, np.ndarray):
-                value = np.array([1.0, 2.0])
+                value = np.array([1.0, 2.0])  # the integers would be of the wrong shape
             check_call("actions", value, lambda env=env, value=value: env.step(value))
 
 
@@ -174,7 +182,7 @@ def test_agents_are_identified_by_name(kind: str, game: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["single", "self-play", "aec", "parallel"])
-def test_numpy_integers_are_seeds_like_others(kind: str) -> None:
+def test_numpy_integers_are_seeds_like_python_integers(kind: str) -> None:
     env = make(kind, "tictactoe")
     env.reset(seed=3)
     before = env.save()
@@ -187,7 +195,7 @@ def test_numpy_integers_are_seeds_like_others(kind: str) -> None:
         assert env.save() == before
 
 
-def test_seeds_pass_gymnasiums_wrappers_and_the_grid_world() -> None:
+def test_numpy_seeds_are_accepted_by_gymnasiums_wrappers_and_the_grid_world() -> None:
     gym.make("ludoteca/TicTacToe-v0").reset(seed=np.int64(1))
     world = GridWorld(random_start=True)
     assert world.reset(seed=np.int64(5))[0] == world.reset(seed=5)[0]

@@ -1,4 +1,4 @@
-"""Calls before the first reset, after the game, and without actions."""
+"""Errors of calls before the first reset, after the game, and without actions."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ def test_calls_before_the_first_reset(
         env.save()
     if api == "aec":
         assert env.agents == []
-        for look in (env.last, lambda: env.observe("player_1"), env.state):
+        for read in (env.last, lambda: env.observe("player_1"), env.state):
             with pytest.raises(ValueError, match=r"call reset before (observe|state)"):
-                look()
+                read()
     if not isinstance(env, GameVectorEnv):
         with pytest.raises(ValueError, match="call reset before replay"):
             env.replay()
@@ -101,18 +101,19 @@ def test_calls_after_the_game(
 def test_missing_actions_of_a_parallel_environment(id_: str, make: Make) -> None:
     env = make("parallel", id_)
     before = env.save()
-    rest = legal_joint(env)
-    del rest["player_0"]
+    incomplete = legal_joint(env)
+    del incomplete["player_0"]
     with pytest.raises(ValueError, match=r"player_0.*player_1"):
-        env.step(rest)
+        env.step(incomplete)
     with pytest.raises(ValueError, match="player_0"):
         env.step({})
     assert env.save() == before
-    env.step(legal_joint(env) | {"nobody": "nothing"})  # what is not asked for is not looked at
+    env.step(legal_joint(env) | {"nobody": "nothing"})  # actions of unknown agents are ignored
 
 
 def test_a_goose_that_is_out_need_not_act(make: Make) -> None:
     env = make("parallel", "HungryGeese-v0", illegal_action="raise")
+    # Goose 1 moves east (1) and then back west (3), which kills it; the others move north (0).
     while len(env.agents) == 3:
         env.step({agent: 0 if agent != "player_1" else 1 for agent in env.agents})
         if len(env.agents) == 3:

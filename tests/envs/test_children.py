@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix sy
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 # Command that ignores SIGTERM, SIGINT and SIGHUP, with a child in the background.
 STUBBORN_COMMAND = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
+# Program of a parent that starts the command of its argument as a child.
 PARENT = """
 import sys, threading, time
 from ludoteca.child_processes import ChildProcess
@@ -29,18 +30,18 @@ time.sleep(600)
 
 
 def pids_of(process):
-    """Return the numbers that a process writes in its next line."""
+    """Return the process ids that a process writes in its next line."""
     return [int(word) for word in process.stdout.readline().split()]
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_command_and_its_children_end_with_the_parent(number):
+@pytest.mark.parametrize("end_signal", SIGNALS)
+def test_a_command_and_its_children_end_with_the_parent(end_signal):
     with start(PARENT, STUBBORN_COMMAND) as parent:
         pids = pids_of(parent)
         assert len(pids) == 2
         time.sleep(0.1)
         assert all(map(is_running, pids))
-        parent.send_signal(number)
+        parent.send_signal(end_signal)
         assert are_gone(pids)
 
 
@@ -65,11 +66,11 @@ def test_a_command_ends_when_its_guard_is_killed():
     with child:
         pids = pids_of(child)
         os.kill(child.pid, signal.SIGKILL)
-        if sys.platform == "linux":  # where the kernel is asked to do it
+        if sys.platform == "linux":  # only its kernel ends children (PR_SET_PDEATHSIG)
             assert are_gone(pids)
 
 
-def test_a_child_is_a_popen(tmp_path):
+def test_a_child_behaves_like_a_popen(tmp_path):
     done = run_child(
         [sys.executable, "-c", "import sys; print(input()); sys.exit(3)"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -80,9 +81,9 @@ def test_a_child_is_a_popen(tmp_path):
     assert run_child(["sh", "-c", "kill -SEGV $$"]).returncode == -signal.SIGSEGV
     with pytest.raises(FileNotFoundError, match="no-such-program"):
         run_child(["no-such-program"])
-    lost = run_child(["./no-such-program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    assert lost.returncode == 127
-    assert lost.stderr == "./no-such-program: No such file or directory\n"
+    missing = run_child(["./no-such-program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert missing.returncode == 127
+    assert missing.stderr == "./no-such-program: No such file or directory\n"
     for end, code in (
         (ChildProcess.terminate, -signal.SIGTERM),
         (ChildProcess.kill, -signal.SIGKILL),
@@ -126,9 +127,9 @@ with ThreadPoolExecutor(2) as pool, ChildProcesses() as children:
         run.result()
 """
     with start(code, saving, *files) as parent:
-        until = time.monotonic() + 20
+        deadline = time.monotonic() + 20
         while not all(file.with_suffix(".ready").exists() for file in files):
-            assert time.monotonic() < until
+            assert time.monotonic() < deadline
             time.sleep(0.02)
         parent.send_signal(signal.SIGINT)
         parent.wait(20)

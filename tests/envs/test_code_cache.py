@@ -11,7 +11,7 @@ from numba import config
 from source_copy import copy_sources
 
 from ludoteca.envs import code_cache
-from ludoteca.envs.code_cache import DIGEST_BYTES, private_folder
+from ludoteca.envs.code_cache import CHECKSUM_BYTES, private_folder
 from ludoteca.envs.jit import compiled
 
 
@@ -31,6 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_adder(constant: int) -> Any:
+    """Return a compiled function that adds a constant."""
+
     def add(x: int) -> int:
         return x + constant
 
@@ -38,10 +40,12 @@ def make_adder(constant: int) -> Any:
 
 
 def hits(function: Any) -> int:
+    """Return how often a function was loaded from the cache."""
     return sum(function.stats.cache_hits.values())
 
 
 def only_file(folder: Path) -> Path:
+    """Return the path of the only file in a folder and its subfolders."""
     (file,) = (path for path in folder.rglob("*") if path.is_file())
     return file
 
@@ -50,16 +54,16 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
     assert make_adder(5)(1) == 6
     file = only_file(folder)
     whole = file.read_bytes()
-    noise = bytes(range(256)) * 40
+    noise = bytes(range(256)) * 40  # longer than a digest
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
-    no_pickle = hashlib.sha256(noise).digest() + noise
+    no_pickle = hashlib.sha256(noise).digest() + noise  # its digest is right
     lengths = (
         0,
         1,
-        DIGEST_BYTES - 1,
-        DIGEST_BYTES,
-        DIGEST_BYTES + 1,
+        CHECKSUM_BYTES - 1,
+        CHECKSUM_BYTES,
+        CHECKSUM_BYTES + 1,
         len(whole) // 2,
         len(whole) - 1,
     )
@@ -126,7 +130,7 @@ def test_the_private_folder_is_its_owners_alone(
         private_folder()
 
 
-# Functions in a folder that cannot be written to; two, and one warning.
+# Module in a folder that cannot be written to: two functions, for which one warning is expected.
 ADDERS = """
 from ludoteca.envs.jit import compiled
 
@@ -159,7 +163,8 @@ def test_an_installation_that_cannot_be_written_to(
     (tree.folder / "adders.py").write_text(ADDERS)
     play = "import adders"
     first, again = (tree.run(play, **changes) for _ in range(2))
-    assert (first, again) == ([3, 5, 0], [3, 5, 2]), "it is kept in a private folder"
+    # Two results and the number of cache hits: the second run loads from a private folder.
+    assert (first, again) == ([3, 5, 0], [3, 5, 2])
     (private,) = temporary.iterdir()
     assert private.stat().st_mode & 0o777 == 0o700
     errors = capfd.readouterr().err

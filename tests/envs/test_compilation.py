@@ -24,6 +24,8 @@ from ludoteca.envs.registry import make_game
 
 @factory("search", used_together=("add", "subtract"))
 def make_pair(game: Any, constant: int) -> Any:
+    """Return two compiled functions, which the cache expects to be used together."""
+
     @compiled
     def add(x: int) -> int:
         return x + constant
@@ -36,7 +38,7 @@ def make_pair(game: Any, constant: int) -> Any:
 
 
 def make_slow_adder(game: Any, constant: int) -> Any:
-    """Return a function that is expected to take 1000 s to compile."""
+    """Return one of two functions, which are expected to take 500 s each to compile."""
     for function in (pair := make_pair(game, constant)):
         function._cache.typical = 500.0
     return pair[0]
@@ -44,6 +46,8 @@ def make_slow_adder(game: Any, constant: int) -> Any:
 
 @factory()
 def make_plain_adder(constant: int) -> Any:
+    """Return a compiled function that adds a constant; its compilation is short."""
+
     @compiled
     def add(x: int) -> int:
         return x + constant
@@ -53,7 +57,7 @@ def make_plain_adder(constant: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reset what was compiled, announced and measured."""
+    """Reset the cache of compiled code, and the announced and measured compilations."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_announced", set())
     for name, value in {"measured_seconds": 0.0, "typical_seconds": 0.0, "messages": True}.items():
@@ -73,7 +77,7 @@ def test_compilation_is_announced_once_per_game_and_purpose(
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(
         compilation._Progress, "typical_seconds", 0.0
-    )  # as if this machine were not known
+    )  # as if no compilation had been measured on this machine
     make_slow_adder(make_game("hex:board_size=4"), 99)(1)
     assert "hex 4x4 search (first time on this machine, about " in capsys.readouterr().err
 
@@ -129,10 +133,11 @@ def test_the_expected_time_is_scaled_by_this_machine() -> None:
     with compilation_listener(heard.append):
         make_slow_adder(game, 13)(1)
     assert heard[0] is not None
-    assert heard[0].expected_seconds == pytest.approx(2 * took, rel=0.5), "a pair"
+    # Both functions of the pair are expected; compile times vary.
+    assert heard[0].expected_seconds == pytest.approx(2 * took, rel=0.5)
 
 
-def test_seconds_of_compilation() -> None:
+def test_compile_seconds_count_compilation_only() -> None:
     before = compile_seconds()
     assert compile_seconds() == before
     start = time.perf_counter()
@@ -142,7 +147,7 @@ def test_seconds_of_compilation() -> None:
     assert 0 < spent < time.perf_counter() - start
     add(2)
     assert compile_seconds() == before + spent, "it is compiled"
-    # Who waits for the lock does not compile.
+    # Waiting for the lock is not compilation.
     waited = threading.Event()
 
     def wait() -> None:
@@ -158,10 +163,11 @@ def test_seconds_of_compilation() -> None:
     assert compile_seconds() == before + spent
 
 
-def test_settings_of_numba_are_those_of_the_user() -> None:
+def test_settings_of_numba_are_restored_after_compilation() -> None:
     seen = []
 
     def note(event: Compilation | None) -> None:
+        # The package counts its functions from a large number on, separately from the user's.
         seen.append((config.SLP_VECTORIZE, next(FunctionIdentity._unique_ids) > 2**40))
 
     before = config.SLP_VECTORIZE

@@ -33,7 +33,7 @@ with warnings.catch_warnings():
         state_test,
     )
 
-# These tests are about the Python around the rules. `test_interpreted` compares both modes.
+# These tests concern the Python code around the rules. `test_interpreted` compares both modes.
 pytestmark = pytest.mark.interpreted
 
 ids = pytest.mark.parametrize("id_", GAMES)
@@ -107,7 +107,7 @@ def test_pettingzoo_state_test(id_: str, params: dict[str, Any]) -> None:
 
 @ids
 def test_pettingzoo_render_test(id_: str) -> None:
-    # It checks rgb_array, ansi and human itself.
+    # PettingZoo's test checks rgb_array, ansi and human itself.
     svg = {"svg": lambda drawn: drawn.startswith("<svg") and drawn.rstrip().endswith("</svg>")}
     render_test(maker("make", "aec", id_), custom_tests=svg)
 
@@ -139,7 +139,10 @@ def test_the_last_move_is_marked_in_pictures(id_: str) -> None:
 
 
 def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
-    """Play a game of an AEC environment; yield the player to move before each move."""
+    """Play a game of an AEC environment at random.
+
+    Before each step, yield the agent to step and whether it is terminated or truncated.
+    """
     for agent in env.agent_iter():
         observation, _, terminated, truncated, _ = env.last()
         over = terminated or truncated
@@ -306,7 +309,7 @@ def test_pettingzoo_without_a_registry_is_supported() -> None:
 
 
 @ids
-def test_names(id_: str) -> None:
+def test_ids_names_and_agents_have_the_usual_form(id_: str) -> None:
     game = make_game(id_)
     assert re.fullmatch(r"[A-Za-z0-9]+-v0", id_)
     assert re.fullmatch(r"[a-z0-9_]+", game.name)
@@ -355,7 +358,7 @@ def test_observations_and_masks_lie_in_their_spaces(id_: str, params: dict[str, 
 @ids
 def test_in_sequential_games_only_the_mover_has_a_mask(id_: str) -> None:
     if make_game(id_).simultaneous:
-        pytest.skip("all move at once")
+        pytest.skip("a simultaneous game")
     env = maker("make", "aec", id_)()
     env.reset(seed=1)
     for agent, over in masked_moves(env, np.random.default_rng(2)):

@@ -1,13 +1,16 @@
 """Python examples of the README and the documents run, and print the outputs shown.
 
-A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
-and those that follow it in its document, only the slow tests run any. Blocks are interpreted,
-unless they are tagged `python compiled`, because they play much; these run in the slow tests, too.
-What a block prints must
-stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
-`varies`, its numbers and cells may be others. A block tagged `file=NAME` is written to that file.
-The slow tests run the notebooks of the tutorial from top to bottom, shortened: parameters get the
-values of the tag `quick:NAME=VALUE,...` of their block.
+Tags of blocks:
+
+- `python`: the block is run, interpreted.
+- `python no-test`: the block is not run.
+- `python slow`: only slow tests run the block and those that follow it in the document.
+- `python compiled`: only slow tests run the block, compiled, because it plays many games.
+- `text`: the output of the block above; `...` stands for any text.
+- `varies`: numbers and cells of the output may differ.
+- `file=NAME`: the block is written to that file.
+- `quick:NAME=VALUE,...`: values of the block's parameters in shortened runs. The slow tests run the
+  notebooks of the tutorial from top to bottom, shortened.
 """
 
 import json
@@ -65,6 +68,7 @@ def run_blocks(document: Path, blocks: list[Block], quick: bool = False) -> dict
 
 
 def check_output(document: Path, block: Block, text: str) -> None:
+    """Assert that a block printed the output that the document shows."""
     where = f"the block at line {block.line} of {document.name}"
     if block.output is None:
         assert not text, f"{where} prints, but shows no output: {text!r}"
@@ -74,6 +78,7 @@ def check_output(document: Path, block: Block, text: str) -> None:
 
 
 def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder, without windows and with a terminal of 80 columns."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("COLUMNS", "80")
@@ -153,21 +158,22 @@ def test_notebooks_run_from_top_to_bottom(
 
 def test_the_values_shown_in_the_tutorial_agree_with_perfect_play() -> None:
     """The values in the document's table have the signs of the solver's results."""
-    (shown,) = (
+    (printed,) = (
         block.output
         for block in examples(TUTORIAL.read_text(encoding="utf-8"))
         if "print(values)" in block.code
     )
-    assert shown is not None
-    numbers = shown.replace("[", " ").replace("]", " ").split()
+    assert printed is not None
+    numbers = printed.replace("[", " ").replace("]", " ").split()
     check_signs(np.array([float(number) for number in numbers]).reshape(3, 3))
 
 
 def check_signs(values: Any) -> None:
+    """Assert that values `[3, 3]` of first moves in Hex have the signs of the solver's results."""
     game = make_game("hex:board_size=3")
     results = solve(game).actions
     by_cell = np.array([results[name] for name in game.action_names[:9]]).reshape(3, 3)
-    assert (by_cell == 1).sum() == 5
+    assert (by_cell == 1).sum() == 5  # winning openings of the solved board
     np.testing.assert_array_equal(np.sign(values), by_cell)
 
 
@@ -212,7 +218,7 @@ def test_outputs_are_compared_by_line(output: str, printed: str, same: bool) -> 
     assert agrees(output, printed) == same
 
 
-def test_numbers_may_vary() -> None:
+def test_numbers_of_outputs_that_vary_may_differ() -> None:
     assert agrees(
         "won 62.0 % [-0.5  1.]\n", "won 7 % [ 0.25 -1. ]\n".replace(". ]", ".]"), varies=True
     )
@@ -220,7 +226,7 @@ def test_numbers_may_vary() -> None:
     assert not agrees("1\n2\n", "1\n", varies=True)
 
 
-def test_a_block_that_prints_must_show_it(tmp_path: Path) -> None:
+def test_a_block_that_prints_must_show_its_output(tmp_path: Path) -> None:
     document = tmp_path / "a.md"
     for text in ("```python\nprint(1)\n```\n", "```python\nprint(1)\n```\n```text\n2\n```\n"):
         with pytest.raises(AssertionError, match=r"the block at line 1 of a\.md"):

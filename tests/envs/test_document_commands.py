@@ -1,9 +1,10 @@
 """The commands of the README and the documents.
 
-Every command in a block tagged `bash` is parsed by its program. Those of blocks tagged `bash quick`
-are run, too, and with the slow tests all others that need neither a window nor files that the
-documents do not make: in order, in an empty folder for each document, with the smaller numbers of
-`document_commands.SMALLER`. The commands of `docs/adding_a_game.md` are run by their own test.
+Every command in a block tagged `bash` is parsed by its program. Commands of blocks tagged `bash
+quick` are also run. The slow tests run all other commands that need neither a window nor files that
+the documents do not make. Commands are run in order, in an empty folder for each document, with the
+smaller numbers of `document_commands.SMALLER`. The commands of `docs/adding_a_game.md` are run by
+their own test.
 """
 
 import importlib.util
@@ -39,7 +40,7 @@ NOT_RUN = {
     "ludoteca train": "trains for a given time",
     "ludoteca rating": "needs the networks of a long training",
     "torchrun": "starts several processes",
-    "ludoteca.train.": "trains a network; the tests of train/ do",
+    "ludoteca.train.": "trains a network; the tests of train/ run them",
     "runs/": "needs the folder of a training",
     "kaggle:": "needs a submission",
     "python=": "needs another Python",
@@ -50,14 +51,14 @@ NOT_RUN = {
 def is_runnable(command: str, folder: Path) -> bool:
     """Return whether a command is run: its files exist, and NOT_RUN has no reason against it."""
     if "--executor ray" in command:
-        return False  # the tests of Ray do
+        return False  # the tests of Ray run such commands
     uses_onnx = "export onnx" in command or "onnx:" in command
     if uses_onnx and importlib.util.find_spec("onnx") is None:
-        return False  # it needs the extra `onnx`; the tests of ONNX do
-    made = [word for word in command.split() if word.startswith("runs/") and "=" not in word]
+        return False  # the command needs the extra `onnx`; the tests of ONNX run it
+    run_folders = [word for word in command.split() if word.startswith("runs/") and "=" not in word]
     if command.startswith("ludoteca replay ") and "--watch" not in command:
         return (folder / command.split()[2]).exists()
-    if made and ("--replays" in command or command.startswith(("ludoteca tournament",))):
+    if run_folders and ("--replays" in command or command.startswith(("ludoteca tournament",))):
         return True
     if "kaggle:submission.py" in command and (folder / "submission.py").exists():
         return "python=" not in command

@@ -1,4 +1,7 @@
-"""Games and agents that are not the package's own: by code, by target, by installed packages."""
+"""Games and agents from outside the package: registered, by target, and in installed packages.
+
+A target is `MODULE:NAME`, a factory that is imported.
+"""
 
 import json
 import pickle
@@ -58,6 +61,7 @@ class HighestAgent(Agent):
         )
 
 
+# Agent whose name would be that of its module.
 MISNAMED = type("Misnamed", (HighestAgent,), {"__module__": "test_extensions"})
 
 
@@ -116,9 +120,9 @@ def test_invalid_games_are_errors(spec, problem):
 
 
 def test_invalid_factories_are_errors(clean):
-    def copied(name="another", params=None, **more):
+    def copied(name="another"):
         fields = {key: getattr(dots_and_boxes(1), key) for key in Game.__dataclass_fields__}
-        return Game(**fields | {"name": name, "params": params or {}} | more)
+        return Game(**fields | {"name": name, "params": {}})
 
     wrong = {
         "must have a default for rows": lambda rows: copied(),
@@ -134,10 +138,11 @@ def test_invalid_factories_are_errors(clean):
         "the form 'DotsAndBoxes-v0', got 'dots'": partial(ludoteca.register_game, id="dots"),
         "'reversi': that is": partial(ludoteca.register_game, aliases=["reversi"]),
     }
-    for problem, given in wrong.items():
-        register = given if isinstance(given, partial) else ludoteca.register_game
+    for problem, wrong_part in wrong.items():  # a wrong factory, or wrong arguments
+        register = wrong_part if isinstance(wrong_part, partial) else ludoteca.register_game
+        factory = (lambda: copied()) if isinstance(wrong_part, partial) else wrong_part
         with pytest.raises((ValueError, TypeError), match=problem):
-            register((lambda: copied()) if isinstance(given, partial) else given)
+            register(factory)
     with pytest.raises(TypeError, match="a game, not a function"):
         ludoteca.register_game(copied())
     assert "Another-v0" not in GAMES
@@ -186,7 +191,7 @@ def test_a_registered_agent_plays_by_its_name(clean):
         env.unwrapped.game_batch.states["board"][0].ravel()[8]
         != env.unwrapped.game_batch.states["board"][0].ravel()[0]
     )
-    ludoteca.register_agent(HighestAgent)  # the same again
+    ludoteca.register_agent(HighestAgent)  # registering it again is harmless
 
     @ludoteca.register_agent(name="lowest")
     def make(game, depth: int):
@@ -238,7 +243,7 @@ def test_invalid_agents_are_errors(source, spec, problem, tmp_path, monkeypatch)
         sys.modules.pop("agents_here", None)
 
 
-def test_names_keep_their_meaning():
+def test_names_of_agents_and_networks_come_before_targets():
     game = make_game("tictactoe")
     assert make_agent("mcts:simulations=5", game).simulations == 5
     assert make_agent("uct:simulations=5", game).simulations == 5
@@ -323,6 +328,7 @@ def test_another_process_adopts_registered_games(clean):
     assert agent_source("highest").endswith(":HighestAgent")
 
 
+# Files of two installed packages: `dots`, whose entry points work, and `wreck`, which is broken.
 PACKAGE = {
     "third_party.py": "from dots_and_boxes import dots_and_boxes\n"
     "from test_extensions_agent import HighestAgent\n",

@@ -13,6 +13,7 @@ from ludoteca.envs.registry import GAMES
 
 NORTH, EAST, SOUTH, WEST = range(4)
 
+# Numbers of the cells: `#` is a wall, `+` the goal, `-` the trap, and the agent starts in cell 8.
 #  0  1  2  +3
 #  4  #  6  -7
 #  8  9 10  11
@@ -30,6 +31,7 @@ LEGAL = {
 
 
 def make(**options: Any) -> GridWorld:
+    """Make a grid world."""
     return GridWorld(**options)
 
 
@@ -140,9 +142,9 @@ def test_probabilities_add_up_to_one() -> None:
     for slip in (0.0, 0.2, 1.0):
         for cell in FREE:
             for action in range(4):
-                outcomes = make(slip=slip).transitions(cell, action)
-                assert sum(o.probability for o in outcomes) == pytest.approx(1)
-                assert all(o.cell in FREE or o.terminated for o in outcomes)
+                transitions = make(slip=slip).transitions(cell, action)
+                assert sum(next_.probability for next_ in transitions) == pytest.approx(1)
+                assert all(next_.cell in FREE or next_.terminated for next_ in transitions)
 
 
 def test_steps_are_sampled_with_the_probabilities_of_the_model() -> None:
@@ -181,7 +183,7 @@ def test_random_starts_are_uniform_over_free_cells() -> None:
     assert max(counts) < 260
 
 
-def test_images() -> None:
+def test_render_modes_return_text_pixels_and_svg() -> None:
     env = make(render_mode="ansi")
     env.reset(seed=0)
     assert env.render() == ". . . +\n. # . -\nA . . .\n"

@@ -1,4 +1,4 @@
-"""Invalid actions in every environment: `illegal_action` is obeyed, errors change nothing."""
+"""Illegal actions in every environment API: rules of `illegal_action`; errors change nothing."""
 
 from typing import Any
 
@@ -31,7 +31,9 @@ def play_until_some_illegal(env: Any) -> None:
 @ids
 @kinds
 @rules
-def test_aec(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make) -> None:
+def test_illegal_actions_of_aec_environments(
+    id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
     env = make("aec", id_, illegal_action=rule)
     game = make_small_game(id_)
     if not game.simultaneous:
@@ -80,7 +82,7 @@ def test_aec(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, mak
 @ids
 @kinds
 @rules
-def test_parallel(
+def test_illegal_actions_of_parallel_environments(
     id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make
 ) -> None:
     env = make("parallel", id_, illegal_action=rule)
@@ -123,7 +125,9 @@ def test_parallel(
 @ids
 @kinds
 @rules
-def test_single(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make) -> None:
+def test_illegal_actions_of_single_environments(
+    id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
     env = make("single", id_, illegal_action=rule, agent_seat=1)
     game = make_small_game(id_)
     if not game.simultaneous:
@@ -161,18 +165,19 @@ def test_single(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, 
 @kinds
 @rules
 @pytest.mark.parametrize("api", ["self-play", "opponents"])
-def test_vector(
+def test_illegal_actions_of_vector_environments(
     id_: str, kind: str, rule: str, api: str, make_small_game: MakeSmallGame, make: Make
 ) -> None:
     env = make(api, id_, illegal_action=rule)
     move_once(env)
     action_masks = masks(env)
     actions = action_masks.argmax(-1)
-    at = (1, make_small_game(id_).num_players - 1) if action_masks.ndim == 3 else (1,)
-    action = wrong_action(kind, action_masks[at])
+    # One player of game 1 chooses an illegal action.
+    index = (1, make_small_game(id_).num_players - 1) if action_masks.ndim == 3 else (1,)
+    action = wrong_action(kind, action_masks[index])
     if action is None:
         return
-    actions[at] = action
+    actions[index] = action
     before, state = env.save(), env.game_batch.states.copy()
     if rule == "raise":
         with pytest.raises(
@@ -244,7 +249,7 @@ def test_integers_of_all_kinds_are_actions(api: str, action: Any, make: Make) ->
 @ids
 @pytest.mark.parametrize("api", ["self-play", "opponents"])
 @pytest.mark.parametrize("rule", ["lose", "raise"])
-def test_vectors_of_the_wrong_form_change_nothing(
+def test_actions_of_the_wrong_shape_or_dtype_change_nothing(
     id_: str, api: str, rule: str, make: Make
 ) -> None:
     env = make(api, id_, illegal_action=rule)

@@ -34,7 +34,8 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
             masks = returned[-1][-1]["action_mask"]
             actions = np.where(masks, rng.random(masks.shape), -1).argmax(-1)
             actions[0] = 0  # often illegal
-            returned.append(pickle.loads(pickle.dumps(env.step(actions))))  # it reuses its arrays
+            # A copy: the environment reuses its arrays.
+            returned.append(pickle.loads(pickle.dumps(env.step(actions))))
         env.close()
     return returned
 
@@ -49,26 +50,32 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
 def test_interpreted_environments_step_equally(
     id_: str, make_small_game: Callable[[str], Game]
 ) -> None:
-    ways = [rollout(make_small_game(id_), "SameStep", "random", way) for way in (True, False)]
-    np.testing.assert_equal(*ways)
+    results = [
+        rollout(make_small_game(id_), "SameStep", "random", interpreted)
+        for interpreted in (True, False)
+    ]
+    np.testing.assert_equal(*results)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id_", EVERY_GAME)
-def test_interpreted_environments_of_all_players_step_equally(
+def test_interpreted_environments_in_self_play_step_equally(
     id_: str, make_small_game: Callable[[str], Game]
 ) -> None:
     for autoreset in ("NextStep", "SameStep"):
-        ways = [rollout(make_small_game(id_), autoreset, None, way) for way in (True, False)]
-        np.testing.assert_equal(*ways)
+        results = [
+            rollout(make_small_game(id_), autoreset, None, interpreted)
+            for interpreted in (True, False)
+        ]
+        np.testing.assert_equal(*results)
 
 
 @pytest.mark.parametrize("spec", ["tictactoe", small_spec("Tron-v0")])
 def test_interpreted_searches_return_the_same(spec: str) -> None:
     game = make_game(spec)
     chosen = []
-    for way in (True, False):
-        with interpreting(way):
+    for interpreted in (True, False):
+        with interpreting(interpreted):
             match = play_match(
                 game, ["mcts:simulations=20", "random"], games=2, seed=3, num_replays=1
             )
@@ -76,7 +83,7 @@ def test_interpreted_searches_return_the_same(spec: str) -> None:
     assert chosen[0] == chosen[1]
 
 
-def test_the_mode_is_that_of_construction() -> None:
+def test_objects_keep_the_mode_in_which_they_were_made() -> None:
     game = make_game("tictactoe")
     with interpreting():
         assert is_interpreted()

@@ -14,6 +14,7 @@ from ludoteca.envs.jit import compiled, source_digest
 
 @pytest.fixture
 def sources(tmp_path: Path) -> SourceCopy:
+    """Return a copy of the sources with an empty cache."""
     return copy_sources(tmp_path)
 
 
@@ -74,7 +75,7 @@ def test_an_edited_constant_of_another_file_recompiles(sources: SourceCopy) -> N
 
 
 def test_code_cached_by_two_processes_can_be_loaded_in_one(sources: SourceCopy) -> None:
-    """Kernels of two boards must not be confused: numba issue 10486."""
+    """Kernels of two boards must not be confused, as in numba issue 10486."""
     specs = "othello:board_size=4", "othello:board_size=8"
     expected = [sources.run(PLAY.format(spec=spec)) for spec in specs]
     both = "\n".join(PLAY.format(spec=spec) for spec in specs)
@@ -85,6 +86,8 @@ def test_code_cached_by_two_processes_can_be_loaded_in_one(sources: SourceCopy) 
 
 
 def make_adder(constant: Any) -> Callable[[float], float]:
+    """Return a function that adds a constant of its closure."""
+
     def add(x: float) -> float:
         return float(x + constant)
 
@@ -100,6 +103,8 @@ def test_the_digest_depends_on_constants() -> None:
 def make_ratio(
     numerator: int, denominator: int, rounding: Callable[..., Any]
 ) -> Callable[[float], float]:
+    """Return a function whose closure has three variables."""
+
     def ratio(x: float) -> float:
         return float(rounding(x * numerator / denominator))
 
@@ -159,7 +164,7 @@ def test_the_cached_name_depends_on_compile_options(monkeypatch: pytest.MonkeyPa
     assert compiled(make_adder(1)).__name__ != name
 
 
-def test_py_func_is_the_python_function() -> None:
+def test_py_func_of_compiled_code_is_the_python_function() -> None:
     add = compiled(make_adder(5))
     assert add(1.5) == add.py_func(1.5) == 6.5
     assert add.__name__.startswith("add-")

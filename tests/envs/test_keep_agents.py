@@ -1,4 +1,7 @@
-"""Agents that stay until the game ends, for libraries that need a fixed number of them."""
+"""Option `keep_agents`: agents that are out stay until the game ends.
+
+Some libraries need a fixed number of agents. A twin environment without the option is compared.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +18,12 @@ pytestmark = pytest.mark.interpreted
 
 MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
-at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_).simultaneous])
+simultaneous_ids = pytest.mark.parametrize(
+    "id_", [id_ for id_ in GAMES if make_game(id_).simultaneous]
+)
 
 
-@at_once
+@simultaneous_ids
 @pytest.mark.parametrize("kind", ["planes", "flat", "dict", "flat_dict"])
 def test_agents_that_are_out_observe_zeros_and_cannot_act(
     id_: str, kind: str, make_small_game: MakeSmallGame
@@ -33,17 +38,17 @@ def test_agents_that_are_out_observe_zeros_and_cannot_act(
         while twin.agents:
             actions = {agent: int(rng.integers(game.num_actions)) for agent in env.agents}
             before = twin.agents
-            expected, paid, _, _, twin_infos = twin.step(actions)
+            expected, twin_rewards, _, _, twin_infos = twin.step(actions)
             assert env.agents == env.possible_agents
-            seen, rewards, ends, late, infos = env.step(actions)
+            seen, rewards, ends, truncations, infos = env.step(actions)
             assert list(seen) == list(rewards) == list(ends) == list(infos) == env.possible_agents
             assert set(ends.values()) == {not twin.agents}
-            assert not any(late.values())
+            assert not any(truncations.values())
             for agent in env.possible_agents:
                 assert seen[agent] in env.observation_space(agent)
                 mask = infos[agent]["action_mask"]
                 if agent in before:
-                    assert rewards[agent] == paid[agent]
+                    assert rewards[agent] == twin_rewards[agent]
                 else:
                     assert rewards[agent] == 0
                 if agent in twin.agents:
@@ -61,10 +66,10 @@ def test_agents_that_are_out_observe_zeros_and_cannot_act(
                     last = expected[agent]
                     np.testing.assert_equal(planes, last["observation"] if "dict" in kind else last)
         assert env.agents == []
-    assert stayed or game.num_players == 2
+    assert stayed or game.num_players == 2  # of two players, the game ends when one is out
 
 
-@at_once
+@simultaneous_ids
 def test_actions_of_agents_that_are_out_are_ignored(
     id_: str, make_small_game: MakeSmallGame
 ) -> None:
@@ -79,10 +84,10 @@ def test_actions_of_agents_that_are_out_are_ignored(
                 masks = {agent: info["action_mask"] for agent, info in infos.items()}
                 alive = [agent for agent in env.agents if masks[agent].sum() > 1]
                 actions = {agent: int(rng.choice(np.flatnonzero(masks[agent]))) for agent in alive}
-                spoiled = dict.fromkeys(env.agents, "nonsense") | actions
-                *same, infos = env.step(actions)
-                *rest, _ = other.step(spoiled)
-                np.testing.assert_equal(rest, same)
+                with_nonsense = dict.fromkeys(env.agents, "nonsense") | actions
+                *expected, infos = env.step(actions)
+                *results, _ = other.step(with_nonsense)
+                np.testing.assert_equal(results, expected)
 
 
 def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
@@ -95,7 +100,7 @@ def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
 def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(
     make_small_game: MakeSmallGame,
 ) -> None:
-    game, truncated_agents = make_small_game("HungryGeese-v0"), set()
+    game, kinds_of_ends = make_small_game("HungryGeese-v0"), set()
     for seed in range(20):
         env = parallel_env(game, keep_agents=True, max_cycles=2)
         twin = parallel_env(game, max_cycles=2)
@@ -105,12 +110,12 @@ def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(
         while twin.agents:
             actions = {agent: int(rng.integers(4)) for agent in env.possible_agents}
             _, _, _, truncated, _ = twin.step(actions)
-            _, _, ends, late, _ = env.step(actions)
+            _, _, ends, truncations, _ = env.step(actions)
         for agent in env.possible_agents:
-            assert ends[agent] != late[agent]
-            assert late[agent] == truncated.get(agent, False)
-        truncated_agents.add((any(ends.values()), any(late.values())))
-    assert (True, True) in truncated_agents
+            assert ends[agent] != truncations[agent]
+            assert truncations[agent] == truncated.get(agent, False)
+        kinds_of_ends.add((any(ends.values()), any(truncations.values())))
+    assert (True, True) in kinds_of_ends
 
 
 @ids
@@ -145,7 +150,7 @@ def test_every_mask_allows_an_action_in_both_styles(
             assert agent in env.possible_agents
 
 
-@at_once
+@simultaneous_ids
 @pytest.mark.parametrize("style", ["parallel", "aec"])
 def test_environments_can_be_saved_and_restored_at_any_time(
     id_: str, style: str, make_small_game: MakeSmallGame

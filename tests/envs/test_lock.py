@@ -13,6 +13,7 @@ from ludoteca import lock
 from ludoteca.lock import lock_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
+# Program that locks the folder of its argument until it is killed.
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -24,7 +25,8 @@ time.sleep(600)
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch):
+def _short_timeout(monkeypatch):
+    """Do not wait long for locks."""
     monkeypatch.setattr(lock, "TIMEOUT", 0.1)
 
 
@@ -37,7 +39,7 @@ def test_other_processes_cannot_lock_until_the_holder_ends(tmp_path):
             lock_folder(tmp_path)
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-        held = lock_folder(tmp_path)  # the file still is there, but it is stale
+        held = lock_folder(tmp_path)  # the lock file of the killed process is stale
     assert held.process == os.getpid()
     with start(HOLDER, tmp_path) as other:
         assert other.wait(60) == 1
@@ -51,14 +53,14 @@ def test_other_processes_cannot_lock_until_the_holder_ends(tmp_path):
 def test_a_run_is_trained_by_one_process_at_a_time(tmp_path):
     from ludoteca.train.run_directory import RunDirectory
 
-    late = tmp_path / "late"
-    begun = RunDirectory(late, {})  # when the folder was not there yet
-    late.mkdir()
-    for folder in (tmp_path, late):
+    created_later = tmp_path / "late"
+    unlocked_run = RunDirectory(created_later, {})  # before the folder exists, it cannot be locked
+    created_later.mkdir()
+    for folder in (tmp_path, created_later):
         with start(HOLDER, folder) as holder:
             assert holder.stdout.readline() == "locked\n"
             with pytest.raises(ValueError, match=rf"in use by process {holder.pid} "):
-                begun.claim() if folder == late else RunDirectory(folder, {})
+                unlocked_run.claim() if folder == created_later else RunDirectory(folder, {})
     run = RunDirectory(tmp_path, {})
     run.claim()
     with start(HOLDER, tmp_path) as other:

@@ -57,18 +57,20 @@ def test_agents_are_made_by_their_aliases():
 
 
 @pytest.mark.parametrize("name", [*NAMES, *ALIASES, *AGENTS])
-def test_misspelled_names_are_close_to_the_name(name):
+def test_misspelled_names_are_corrected_by_the_suggestion(name):
     known = [*NAMES, *ALIASES, *AGENTS]
-    slips = [name + "x"]
-    if len(name) > 4:
+    misspellings = [name + "x"]
+    if len(name) > 4:  # without the last or a middle character, and with two exchanged
         middle = len(name) // 2
-        slips += [name[:-1], name[:middle] + name[middle + 1 :]]
-        slips.append(name[: middle - 1] + name[middle] + name[middle - 1] + name[middle + 1 :])
-    for slip in slips:
-        if slip not in known:
-            near = re.fullmatch(r" \(did you mean '(.*)'\?\)", did_you_mean(slip, known))
-            assert near is not None, slip
-            assert near[1] == name or plain_name(slip) == plain_name(near[1]), slip
+        misspellings += [name[:-1], name[:middle] + name[middle + 1 :]]
+        misspellings.append(
+            name[: middle - 1] + name[middle] + name[middle - 1] + name[middle + 1 :]
+        )
+    for wrong in misspellings:
+        if wrong not in known:
+            near = re.fullmatch(r" \(did you mean '(.*)'\?\)", did_you_mean(wrong, known))
+            assert near is not None, wrong
+            assert near[1] == name or plain_name(wrong) == plain_name(near[1]), wrong
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ FORMATS = [
     ObservationFormat("flat_dict", keys=["observations", "action_mask"], end_mask="zeros"),
 ]
 OPTIONS = ("observation", "dtype", "channels_last", "keys", "mask_dtype", "end_mask")
-# Positions may be empty boards, and agents may be out.
+# PettingZoo's tests warn of dictionaries, and of zeros: boards may be empty, and agents out.
 api_warnings = pytest.mark.filterwarnings(
     "ignore:Observation space for each agent probably should be gymnasium.spaces.box:UserWarning",
     "ignore:Observation is not a NumPy array:UserWarning",
@@ -47,6 +47,7 @@ api_warnings = pytest.mark.filterwarnings(
 
 
 def options_of(form: ObservationFormat) -> dict[str, Any]:
+    """Return the options of an environment that make a format."""
     return {name: getattr(form, name) for name in OPTIONS}
 
 
@@ -70,7 +71,7 @@ def formatted(form: ObservationFormat, planes: Any, mask: Any) -> tuple[Any, Any
 
 
 def assert_equal(first: Any, other: Any) -> None:
-    """Compare observations, their types included."""
+    """Assert that observations are equal, dtypes included."""
     if isinstance(other, dict):
         assert first.keys() == other.keys()
         for key in other:
@@ -81,10 +82,12 @@ def assert_equal(first: Any, other: Any) -> None:
 
 
 def draw(rng: np.random.Generator, masks: Any) -> Any:
+    """Sample a legal action for each mask."""
     return (rng.random(masks.shape) * masks).argmax(-1)
 
 
 def check_single(game: Game, form: ObservationFormat) -> None:
+    """Compare a game in a format with the same game in planes, in a single environment."""
     rng = np.random.default_rng(0)
     plain, env = GameEnv(game), GameEnv(game, **options_of(form))
     planes, info = plain.reset(seed=3)
@@ -100,12 +103,13 @@ def check_single(game: Game, form: ObservationFormat) -> None:
             break
         action = draw(rng, info["action_mask"])
         planes, reward, over, _, info = plain.step(action)
-        seen, paid, ended, _, shown_info = env.step(action)
-        assert (paid, ended) == (reward, over)
+        seen, seen_reward, ended, _, shown_info = env.step(action)
+        assert (seen_reward, ended) == (reward, over)
         ends += over
 
 
 def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> None:
+    """Compare games in a format with the same games in planes, in a vector environment."""
     rng = np.random.default_rng(0)
     plain = GameVectorEnv(game, 3, autoreset_mode=mode)
     env = GameVectorEnv(game, 3, autoreset_mode=mode, **options_of(form))
@@ -121,18 +125,18 @@ def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> No
         np.testing.assert_array_equal(env.action_masks(), mask.astype(bool))
         actions = draw(rng, info["action_mask"])
         planes, rewards, over, _, info = plain.step(actions)
-        seen, paid, ended, _, shown_info = env.step(actions)
-        np.testing.assert_array_equal(paid, rewards)
+        seen, seen_rewards, ended, _, shown_info = env.step(actions)
+        np.testing.assert_array_equal(seen_rewards, rewards)
         np.testing.assert_array_equal(ended, over)
         ends += over.sum()
         if "final_obs" in info:
-            last, its = info["final_obs"], info["final_info"]["action_mask"]
-            assert not its.any()
-            observation, mask = formatted(form, last[over], its[over])
+            last, last_mask = info["final_obs"], info["final_info"]["action_mask"]
+            assert not last_mask.any()
+            observation, mask = formatted(form, last[over], last_mask[over])
             final, final_mask = shown_info["final_obs"], shown_info["final_info"]["action_mask"]
             assert final in env.observation_space
-            each = final.items() if isinstance(final, dict) else [(None, final)]
-            for key, values in each:
+            parts = final.items() if isinstance(final, dict) else [(None, final)]
+            for key, values in parts:
                 assert_equal(values[over], observation if key is None else observation[key])
                 assert not values[~over].any()
             assert_equal(final_mask[over], mask)
@@ -154,7 +158,10 @@ def test_gymnasiums_environments_return_every_format(
 
 
 def walk(env: Any, seed: int) -> Iterator[tuple[str, Any, bool]]:
-    """Play a game of an AEC environment at random; yield agents and whether they are done."""
+    """Play a game of an AEC environment at random.
+
+    Before each step, yield the agent, its action mask and whether it is terminated or truncated.
+    """
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
     for agent in env.agent_iter():
@@ -178,11 +185,12 @@ def test_pettingzoos_environments_return_every_format(
             for other in env.agents:
                 expected = plain.observe(other)
                 mask = expected["action_mask"]
+                # Agents that are not to move have a mask of zeros, whatever `end_mask` is.
                 waits = not (mask.any() or over)
-                rule = replace(form, end_mask="zeros") if waits else form
-                seen, its = formatted(rule, expected["observation"], mask)
+                agent_form = replace(form, end_mask="zeros") if waits else form
+                seen, seen_mask = formatted(agent_form, expected["observation"], mask)
                 assert_equal(env.observe(other), seen)
-                assert_equal(env.infos[other]["action_mask"], its)
+                assert_equal(env.infos[other]["action_mask"], seen_mask)
                 assert env.observe(other) in env.observation_space(other)
             assert env.state() in env.state_space
             assert env.state().size == plain.state().size
@@ -191,16 +199,16 @@ def test_pettingzoos_environments_return_every_format(
         observations, infos = parallel.reset(seed=3)
         while twin.agents:
             actions = {name: int(draw(rng, infos[name]["action_mask"])) for name in twin.agents}
-            expected, *same, _ = twin.step(actions)
+            expected, *expected_rest, _ = twin.step(actions)
             observations, *rest, infos = parallel.step(actions)
-            assert same == rest
+            assert rest == expected_rest  # rewards, terminations, truncations
             for name, pair in expected.items():
                 mask = pair["action_mask"]
                 waits = not mask.any() and bool(twin.agents) and not game.simultaneous
-                rule = replace(form, end_mask="zeros") if waits else form
-                seen, its = formatted(rule, pair["observation"], mask)
+                agent_form = replace(form, end_mask="zeros") if waits else form
+                seen, seen_mask = formatted(agent_form, pair["observation"], mask)
                 assert_equal(observations[name], seen)
-                assert_equal(infos[name]["action_mask"], its)
+                assert_equal(infos[name]["action_mask"], seen_mask)
                 assert observations[name] in parallel.observation_space(name)
 
 
@@ -250,14 +258,16 @@ def test_conformance_suites_pass_in_every_format(id_: str, make_small_game: Make
     parallel_seed_test(lambda: parallel_env(name, **options), num_cycles=10)
 
 
-@pytest.mark.parametrize("case", ["TicTacToe-v0", "TicTacToe-v0 last", "Tron-v0 last"])
+@pytest.mark.parametrize(
+    ("id_", "channels_last"),
+    [("TicTacToe-v0", False), ("TicTacToe-v0", True), ("Tron-v0", True)],
+)
 def test_floats_and_the_order_of_channels_hold_in_every_format(
-    case: str, make_small_game: MakeSmallGame
+    id_: str, channels_last: bool, make_small_game: MakeSmallGame
 ) -> None:
-    id_, _, last = case.partition(" ")
     game = make_small_game(id_)
     for form in FORMATS:
-        other = replace(form, dtype="float32", channels_last=bool(last))
+        other = replace(form, dtype="float32", channels_last=channels_last)
         check_single(game, other)
         check_vector(game, other, AutoresetMode.NEXT_STEP)
         env = aec_env(game, **options_of(other))
@@ -297,7 +307,7 @@ def test_every_mask_of_a_dictionary_allows_an_action(make_small_game: MakeSmallG
                 seen, *_ = env.step(draw(rng, seen["action_mask"]))
 
 
-def test_a_format_is_a_value() -> None:
+def test_formats_are_compared_hashed_and_pickled_by_value() -> None:
     original = ObservationFormat("dict", dtype=np.float32, keys=["a", "b"], mask_dtype=bool)
     assert original == ObservationFormat(
         "dict", dtype="float32", keys=("a", "b"), mask_dtype="bool"
@@ -338,7 +348,7 @@ def test_invalid_formats_are_errors(options: dict[str, Any], message: str) -> No
 
 
 @pytest.mark.parametrize("id_", ["Connect4-v0", "Tron-v0"])
-def test_an_unknown_keyword_is_a_type_error_too(id_: str) -> None:
+def test_an_unknown_keyword_is_a_type_error_and_a_value_error(id_: str) -> None:
     text = "got an unexpected keyword argument 'frameskip'; it has rows, columns.*; the environment"
     name = f"ludoteca/{id_}"
     makers = [

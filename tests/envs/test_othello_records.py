@@ -1,4 +1,4 @@
-"""Tests of GGF, transcripts and FFO positions, and of the choice of a format."""
+"""Records of Othello: GGF (Generic Game Format), transcripts and FFO positions."""
 
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ludoteca.envs.replay import Replay
 pytestmark = pytest.mark.interpreted
 
 START = "BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]"
+# A game of the Generic Game Server without moves.
 HEAD = (
     f"(;GM[Othello]PC[GGS/os]DT[2003.12.15_13:24:03.MST]PB[one]PW[two]TI[05:00//02:00]TY[8]{START}"
 )
@@ -22,6 +23,7 @@ SHORTEST = "e6f4e3f6g5d6e7f5c5"
 
 
 def moves(text: str, suffix: str = "") -> list[str]:
+    """Return the names of the moves of a text with one game."""
     (record,) = read_games(text, suffix)
     game = make_game(record.replay.game)
     return [game.action_names[action] for action in record.replay.actions]  # type: ignore[index]
@@ -90,7 +92,7 @@ def test_errors_name_line_and_column(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_positions_of_the_collection_survive() -> None:
+def test_written_positions_of_the_ffo_collection_are_read_again() -> None:
     from ludoteca.evaluate.bench.ffo import ffo_positions
 
     game = make_game("othello")
@@ -133,7 +135,7 @@ def test_errors_in_positions_name_line_and_column(text: str, message: str) -> No
     assert message in str(caught.value)
 
 
-def test_content_counts_more_than_the_suffix(tmp_path: Path) -> None:
+def test_formats_are_found_by_content_before_suffix(tmp_path: Path) -> None:
     (record,) = read_games("f5d6")
     save_games(tmp_path / "a.ggf", [record.replay])
     (tmp_path / "a.sgf").write_text("\ufeff\n" + (tmp_path / "a.ggf").read_text())
@@ -156,13 +158,13 @@ def test_content_counts_more_than_the_suffix(tmp_path: Path) -> None:
         load_games(tmp_path / "f.txt")
 
 
-def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_with_too_many_characters_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "MAX_CHARACTERS", 5)
     with pytest.raises(ValueError, match="expected at most 5 characters"):
         read_games("f5d6c3")
 
 
-def test_a_format_without_the_game_is_an_error() -> None:
+def test_a_format_that_does_not_support_the_game_is_an_error() -> None:
     replay = Replay("tictactoe", 0, [], None)
     with pytest.raises(ValueError, match="SGF supports hex and othello, got a game of tictactoe"):
         write_games([replay], ".sgf")

@@ -78,7 +78,7 @@ def special_environments() -> list[tuple[str, Any]]:
     ]
 
 
-# A script or notebook that defines a game.
+# A script or notebook that defines a game: take 1 or MOST of a heap; the last to take wins.
 SCRIPT = """
 import numpy as np
 from ludoteca.envs.game import Game, unique
@@ -140,6 +140,7 @@ unique_take_away = unique(take_away)
 
 
 def games_of_a_script() -> list[tuple[str, Any]]:
+    """Make environments of games that only this process knows, with and without `unique`."""
     script: dict[str, Any] = {"__name__": "__main__"}
     exec(SCRIPT, script)
     game = script["unique_take_away"](heap=9)
@@ -175,17 +176,21 @@ MORE_AGENTS = (
 )
 
 
-def resumed(original: Any) -> Any:
-    """Let an agent play, so that it has memory, and return it."""
+def after_play(original: Any) -> Any:
+    """Return an agent after some play, so that it has a state to pickle."""
     record_play(original)
     return original
 
 
 def agents(specs: tuple[tuple[str, str], ...]) -> list[tuple[str, Any]]:
-    return [(f"{game} {spec}", resumed(make_agent(spec, make_game(game)))) for game, spec in specs]
+    """Make agents of pairs of games and spec strings, after some play."""
+    return [
+        (f"{game} {spec}", after_play(make_agent(spec, make_game(game)))) for game, spec in specs
+    ]
 
 
 def check_that_copies_resume(named_objects: list[tuple[str, Any]], file: Path) -> None:
+    """Assert that copies, also in another process, play on like the originals."""
     played = play_in_another_process(named_objects, file)
     for name, original in named_objects:
         deep_copy = copy.deepcopy(original)
@@ -199,6 +204,7 @@ def check_that_copies_resume(named_objects: list[tuple[str, Any]], file: Path) -
 
 
 def roundtrip(original: Any) -> Any:
+    """Return an object after pickling and unpickling."""
     return pickle.loads(pickle.dumps(original))
 
 

@@ -18,7 +18,7 @@ GAMES_PLAYED = 20_000
 
 @cache
 def expected_value(prefix: tuple[int, ...] = ()) -> float:
-    """Return the exact expected return of X under random play in tic-tac-toe."""
+    """Return the exact expected return of X under random play in tic-tac-toe, after a prefix."""
     game = make_game("tictactoe")
     s = game.new()
     for action in prefix:
@@ -48,7 +48,7 @@ def expected_value(prefix: tuple[int, ...] = ()) -> float:
 def test_mean_return_of_tictactoe_is_its_expected_value() -> None:
     totals, plies = play_randomly(make_game("tictactoe"), GAMES_PLAYED)
     assert totals[0] == -totals[1]
-    # Five standard errors: the standard deviation of a return is below 1.
+    # Five standard errors, since the standard deviation of a return is below 1.
     assert abs(totals[0] / GAMES_PLAYED - expected_value()) < 5 / GAMES_PLAYED**0.5
     assert 5 * GAMES_PLAYED < plies < 9 * GAMES_PLAYED
 

@@ -1,4 +1,4 @@
-"""Boards as text, and what is drawn where."""
+"""Rendered boards: text, and the places of the shapes of images."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -21,7 +21,7 @@ def test_every_mode_draws_start_middle_and_end(name):
     for s, action in sample(game):
         pixels = render(game, s, "rgb_array", last_action=action)
         assert pixels.dtype == np.uint8
-        assert len(np.unique(pixels.astype(int) @ [65536, 256, 1])) > 4
+        assert len(np.unique(pixels.astype(int) @ [65536, 256, 1])) > 4  # colors, 0xRRGGBB
         shapes.add(pixels.shape)
         root = ET.fromstring(render(game, s, "svg", last_action=action))
         assert root.tag == f"{SVG}svg"
@@ -155,7 +155,7 @@ def test_hex_edges_have_their_owners_colors():
     game = make_game("hex")
     pixels = rgb_array(scene(game, game.new()))
     board = board_geometry(game.layout)
-    band = 0.2 * board.cell
+    band = 0.2 * board.cell  # from the border of a cell to the middle of the colored edge
     middle = (game.layout.rows - 1) // 2
     x, y = board.center(0, middle)
     assert pixels[int(y - board.side - band), int(x)].max() < 60
@@ -261,10 +261,10 @@ def test_values_of_the_wrong_shape_are_an_error():
 def test_captions_replace_the_status():
     game = make_game("hex:board_size=3")
     captions = ["random <1> & greedy", "second line"]
-    picture = scene(game, game.new(), captions=captions)
-    assert [t.text for t in picture.shapes if isinstance(t, Text)] == captions
-    assert picture.height > scene(game, game.new()).height
-    root = ET.fromstring(svg(picture))
+    captioned = scene(game, game.new(), captions=captions)
+    assert [t.text for t in captioned.shapes if isinstance(t, Text)] == captions
+    assert captioned.height > scene(game, game.new()).height
+    root = ET.fromstring(svg(captioned))
     assert "random <1> & greedy" in [element.text for element in root.iter(f"{SVG}text")]
     assert board_text(game, game.new(), captions=captions).endswith("greedy\nsecond line")
     assert "to move" not in board_text(game, game.new(), captions=())
@@ -340,4 +340,4 @@ def test_every_second_cell_may_be_dark():
         for column in range(8):
             x, y = board.center(row, column)
             is_dark = pixels[int(y), int(x)].tolist() == dark
-            assert is_dark == ((row + column) % 2 == 1), "a1, at row 7 and column 0, is dark"
+            assert is_dark == ((row + column) % 2 == 1)  # a1, at row 7 and column 0, is dark

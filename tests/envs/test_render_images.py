@@ -23,7 +23,7 @@ def test_svg_animation_shows_one_image_at_a_time(name):
     assert [group.get("display") for group in groups] == ["none"] * (len(groups) - 1) + ["inline"]
     total = 0.5 * (len(scenes) - 1) + 2
     for i in range(len(scenes)):
-        time_fraction = (0.5 * i + 0.25) / total  # in the middle of picture i
+        time_fraction = (0.5 * i + 0.25) / total  # in the middle of the time of image i
         visible = []
         for group in groups:
             animate = group.find(f"{SVG}animate")
@@ -51,7 +51,7 @@ def test_gif_has_every_image_and_its_duration():
             image.seek(i)
             durations.append(image.info["duration"])
             pixels = np.array(image.convert("RGB")).astype(int)
-            assert np.abs(pixels - rgb_array(expected)).mean() < 3
+            assert np.abs(pixels - rgb_array(expected)).mean() < 3  # a palette has 256 colors
     assert durations == [500, 500, 500, 2000]
 
 
@@ -70,11 +70,11 @@ def test_png_has_the_pixels_of_rgb_array():
     from PIL import Image
 
     game = make_game("othello")
-    picture = scene(game, game.new())
-    with Image.open(io.BytesIO(png(picture))) as image:
+    start = scene(game, game.new())
+    with Image.open(io.BytesIO(png(start))) as image:
         assert image.format == "PNG"
         pixels = np.array(image.convert("RGB")).astype(int)
-    assert np.abs(pixels - rgb_array(picture)).mean() < 2
+    assert np.abs(pixels - rgb_array(start)).mean() < 2
 
 
 @pytest.mark.slow

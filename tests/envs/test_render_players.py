@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @np.errstate(over="ignore")
 def play(game, seed=0):
-    """Return all positions of a random game."""
+    """Return all positions of a random game, in order."""
     rng, s = np.random.default_rng(seed), game.new(seed)
     positions = [s.copy()]
     while not game.is_terminal(s):
@@ -40,6 +40,7 @@ def play(game, seed=0):
 
 
 def paneled(game, positions, names=(), **options):
+    """Return the scenes of positions, with the panel of the players."""
     return [
         with_players(scene(game, s, captions=()), game, standing, names, **options)
         for s, standing in zip(positions, standings(game, positions), strict=True)
@@ -47,6 +48,7 @@ def paneled(game, positions, names=(), **options):
 
 
 def texts(shapes):
+    """Return the texts among shapes."""
     return [shape.text for shape in shapes if isinstance(shape, Text)]
 
 
@@ -66,11 +68,12 @@ def test_every_image_shows_the_players_and_their_standing(name):
     board = board_geometry(game.layout).width
     for shape in (*pictures[-1].base, *pictures[-1].shapes):
         if isinstance(shape, Text) and shape.anchor == "left":
+            # The panel is 260 pixels wide; a character takes at least half of the text size.
             assert board <= shape.x < shape.x + 0.5 * shape.size * len(shape.text) < board + 260
             assert shape.y < pictures[-1].height - shape.size / 2
-    ended = [line.text for line in shown[-1]]
-    best = [p for p, text in enumerate(ended) if text.split(", ")[-1] in ("wins", "1st")]
-    draw = all(text.split(", ")[-1] == "draws" for text in ended)
+    final_texts = [line.text for line in shown[-1]]
+    best = [p for p, text in enumerate(final_texts) if text.split(", ")[-1] in ("wins", "1st")]
+    draw = all(text.split(", ")[-1] == "draws" for text in final_texts)
     assert draw or best == best_players(game, positions[-1])
     assert not any(mark in line.text for line in shown[0] for mark in ("wins", "1st", "out"))
 
@@ -135,11 +138,20 @@ def test_gifs_contain_colors_that_appear_late():
     def picture(k, color):
         return Scene(90, 90, "#ffffff", (), (Rectangle(20 + k, 30, 30, 30, color),))
 
-    tried = ["#2565ae", "#2565ae", "#5c8cc2", "#2565ae", "#2565ae", "#2e8b57", "#2565ae", "#2565ae"]
+    frame_colors = [
+        "#2565ae",
+        "#2565ae",
+        "#5c8cc2",
+        "#2565ae",
+        "#2565ae",
+        "#2e8b57",
+        "#2565ae",
+        "#2565ae",
+    ]
     with Image.open(
-        io.BytesIO(gif([picture(*numbered) for numbered in enumerate(tried)]))
+        io.BytesIO(gif([picture(*numbered) for numbered in enumerate(frame_colors)]))
     ) as image:
-        for k, color in enumerate(tried):
+        for k, color in enumerate(frame_colors):
             image.seek(k)
             pixel = np.array(image.convert("RGB")).astype(int)[45, 45]
             expected = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
@@ -190,6 +202,7 @@ def test_terminals_show_every_cell_in_its_color(name, plain):
 
 
 def _console():
+    """Return a console of Rich, which resolves styles."""
     from rich.console import Console
 
     return Console()

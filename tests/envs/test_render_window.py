@@ -68,13 +68,14 @@ def resize(pygame, width, height):
 def test_a_resized_window_scales_images_and_clicks(pygame):
     window = BoardWindow()
     frame = np.full((30, 40, 3), 200, np.uint8)
-    frame[9, 7] = 0
+    frame[9, 7] = 0  # a dark pixel at x = 7, y = 9
     window.show(frame)
     assert window.size == (40, 30)
     resize(pygame, 100, 60)
     window.pump()
     assert window.size == pygame.display.get_surface().get_size() == (100, 60)
     shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    # The image is doubled to 80x60 and centered in 100x60: (7, 9) covers x = 24, 25 and y = 18, 19.
     assert np.argwhere(shown[..., 0] < 100).mean(0) == pytest.approx((18.5, 24.5), abs=0.5)
     for position in ((24, 18), (25, 19), (9, 30), (90, 30)):  # the last two are beside the image
         event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=position)

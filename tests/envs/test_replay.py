@@ -47,19 +47,20 @@ def play(game: Game, seed: int, plies: int | None = None, agents: str = "aec") -
 
 @pytest.fixture(scope="module")
 def finished(make_small_game: MakeSmallGame) -> Callable[[str], dict[str, Any]]:
-    """Return the replay of a whole game on a small board, as data."""
-    kept: dict[str, str] = {}
+    """Return a function that returns the replay of a whole game on a small board, as JSON data."""
+    texts: dict[str, str] = {}
 
     def finished(id_: str) -> dict[str, Any]:
-        if id_ not in kept:
-            kept[id_] = play(make_small_game(id_), seed=3)[0].to_json()
-        data: dict[str, Any] = json.loads(kept[id_])
+        if id_ not in texts:
+            texts[id_] = play(make_small_game(id_), seed=3)[0].to_json()
+        data: dict[str, Any] = json.loads(texts[id_])
         return data
 
     return finished
 
 
 def same(one: Any, other: Any) -> bool:
+    """Return whether two positions are equal."""
     return all(np.array_equal(one[name], other[name]) for name in one.dtype.names)
 
 
@@ -102,7 +103,7 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
     env = gym.make(f"ludoteca/{id_}", agent_seat=seat, **game.params).unwrapped
     rng = np.random.default_rng(0)
     env.reset(seed=0)
-    answers = 0
+    opponent_moves = 0
     for _ in range(5):
         _, info = env.reset()
         over, moves = False, 0
@@ -122,18 +123,18 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
         else:
             movers = [game.player(s) for s in list(replay.positions())[:-1]]
             assert movers.count(info["player"]) == moves
-            answers += len(movers) - moves
-    assert game.simultaneous or answers >= 3
+            opponent_moves += len(movers) - moves
+    assert game.simultaneous or opponent_moves >= 3
 
 
 @ids
-def test_an_illegal_action_is_named_with_its_move(
+def test_errors_of_illegal_actions_name_the_move(
     id_: str, finished: Any, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
     for k in {0, len(finished(id_)["actions"]) - 1}:
-        below = FORFEIT - 1 if game.simultaneous else -1
-        for wrong in (below, game.num_actions, 10**30, "0", 1.0, True, None, [0], {}):
+        too_low = FORFEIT - 1 if game.simultaneous else -1
+        for wrong in (too_low, game.num_actions, 10**30, "0", 1.0, True, None, [0], {}):
             data = finished(id_)
             if game.simultaneous:
                 mover = next(p for p in range(game.num_players) if active(data, k, p))

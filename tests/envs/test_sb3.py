@@ -1,3 +1,5 @@
+"""Stable-Baselines3: the vector environment, training, evaluation and its checkers."""
+
 import sys
 from typing import Any
 
@@ -13,7 +15,7 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor
 
-import ludoteca  # noqa: F401  # lets opponents be named
+import ludoteca  # noqa: F401  # registers agents, which opponents are named by
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
@@ -22,11 +24,11 @@ from ludoteca.envs.registry import GAMES, make_game
 
 pytestmark = pytest.mark.interpreted
 
-SMALL = {"net_arch": [32]}
+SMALL = {"net_arch": [32]}  # arguments of a small policy
 
 
 class FirstLegal(Agent):
-    """Plays the legal action with the lowest number."""
+    """Agent that plays the legal action with the lowest number."""
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         legal = np.zeros(self.game.num_actions, np.int16)
@@ -40,6 +42,7 @@ class FirstLegal(Agent):
 
 @pytest.fixture(autouse=True)
 def _one_thread():
+    """Run PyTorch with one thread."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -47,6 +50,7 @@ def _one_thread():
 
 
 def draw_legal(masks, rng):
+    """Sample a legal action for each row of masks `[N, actions]`."""
     return (rng.random(masks.shape) * masks).argmax(1)
 
 
@@ -83,7 +87,7 @@ def test_a_game_of_a_batch_equals_a_single_environment_with_its_seed(game):
 
 
 def test_the_loser_gets_its_reward_and_the_final_observation():
-    #  o o o    The agent (x) began with 8, 7, 5; its opponent took 0, 1, 2.
+    #  o o o    The agent (x) plays 8, 7, 5; its opponent answers with 0, 1, 2.
     #  . . x
     #  . x x
     game = make_game("tictactoe")
@@ -110,22 +114,22 @@ def test_the_seat_is_sampled_for_each_game():
         _, _, _, infos = envs.step(draw_legal(envs.action_masks(), rng))
         seats += [info["player"] for info in infos if info]
     assert 0.4 < np.mean(seats) < 0.6
-    always = SB3VecEnv("connect4", 8, agent_seat=1, seed=3)
-    assert (always.reset().sum((1, 2, 3)) == 1).all()  # the opponent has moved
+    second = SB3VecEnv("connect4", 8, agent_seat=1, seed=3)
+    assert (second.reset().sum((1, 2, 3)) == 1).all()  # the opponent has moved
 
 
 def test_monitored_episodes_add_up():
     envs = VecMonitor(SB3VecEnv("tron", 16, agent_seat="random", seed=0))
     envs.reset()
-    rng, moves, paid, episodes = np.random.default_rng(0), 0, 0.0, []
+    rng, moves, total_reward, episodes = np.random.default_rng(0), 0, 0.0, []
     for _ in range(200):
         _, rewards, _, infos = envs.step(draw_legal(get_action_masks(envs), rng))
-        moves, paid = moves + 16, paid + rewards.sum()
+        moves, total_reward = moves + 16, total_reward + rewards.sum()
         episodes += [info["episode"] for info in infos if info]
     assert len(episodes) > 20
     unfinished = envs.episode_lengths.sum()
     assert sum(episode["l"] for episode in episodes) + unfinished == moves
-    assert sum(episode["r"] for episode in episodes) == pytest.approx(paid)
+    assert sum(episode["r"] for episode in episodes) == pytest.approx(total_reward)
 
 
 @pytest.mark.parametrize("game", EVERY_GAME)
@@ -148,7 +152,7 @@ def test_plain_ppo_and_dqn_learn_with_penalties_for_illegal_actions():
         assert any((old != new).any() for old, new in zip(before, trained, strict=True))
         assert all(weight.isfinite().all() for weight in trained)
     rewards = dqn.replay_buffer.rewards[: dqn.replay_buffer.size()]
-    assert (rewards < 0).any()  # illegal actions have been played, and have cost something
+    assert (rewards < 0).any()  # penalties for illegal actions
 
 
 @pytest.mark.slow
@@ -159,10 +163,11 @@ def test_masked_ppo_learns_tic_tac_toe():
         "MlpPolicy", envs, n_steps=16, batch_size=256, n_epochs=4, learning_rate=2e-3, gamma=1.0,
         policy_kwargs={"net_arch": [64, 64]}, seed=0, device="cpu",
     )  # fmt: skip
-    test = VecMonitor(SB3VecEnv("tictactoe", 64, agent_seat="random", seed=1000))
-    before, _ = evaluate_masked(model, test, n_eval_episodes=500)
+    eval_envs = VecMonitor(SB3VecEnv("tictactoe", 64, agent_seat="random", seed=1000))
+    before, _ = evaluate_masked(model, eval_envs, n_eval_episodes=500)
     model.learn(25_000)
-    reward, _ = evaluate_masked(model, test, n_eval_episodes=500)
+    reward, _ = evaluate_masked(model, eval_envs, n_eval_episodes=500)
+    # Mean returns against the random opponent.
     assert before < 0.4
     assert reward > 0.65
 
@@ -187,11 +192,11 @@ def test_games_continue_when_the_opponent_changes():
     after, _, dones, _ = envs.step(actions)
     assert not dones.any()
     for i in range(5):
-        answered = np.flatnonzero((after[i, 1] != before[i, 1]).ravel())
-        assert answered.tolist() == [masks[i].argmax()]
+        opponent_moves = np.flatnonzero((after[i, 1] != before[i, 1]).ravel())
+        assert opponent_moves.tolist() == [masks[i].argmax()]
 
 
-def test_both_evaluations_of_sb3_work():
+def test_evaluate_policy_works_with_and_without_masks():
     envs = VecMonitor(SB3VecEnv("connect4", 4, illegal_action="lose", seed=0))
     plain = PPO("MlpPolicy", envs, n_steps=8, batch_size=32, policy_kwargs=SMALL)
     masked = MaskablePPO("MlpPolicy", envs, n_steps=8, batch_size=32, policy_kwargs=SMALL)
@@ -285,7 +290,7 @@ def test_self_play_without_an_opponent_is_an_error(game):
 @pytest.mark.parametrize(
     "actions", [np.zeros(3, int), np.zeros((2, 1), int), np.zeros(2), np.zeros(2, bool)]
 )
-def test_actions_of_another_form_are_errors(actions):
+def test_actions_of_the_wrong_shape_or_dtype_are_errors(actions):
     envs = SB3VecEnv("tictactoe", 2, seed=0)
     envs.reset()
     with pytest.raises(ValueError, match=r"actions must be integers of shape \(2,\)"):

@@ -23,14 +23,14 @@ class FirstLegal(Agent):
 
     def __init__(self, game: Any):
         super().__init__(game)
-        self.begun: list[int] = []
-        self.asked: list[int] = []
+        self.reset_indices: list[int] = []
+        self.seats: list[int] = []
 
     def reset(self, env_indices: Any) -> None:
-        self.begun += env_indices.tolist()
+        self.reset_indices += env_indices.tolist()
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
-        self.asked += seats.tolist()
+        self.seats += seats.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = []
         for s, seat in zip(states.view(np.recarray), seats, strict=True):
@@ -83,7 +83,7 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
 
 
 @pytest.mark.slow
-def test_threads_share_the_work_against_the_new_opponent_too(make_small_game: Any) -> None:
+def test_results_against_a_new_opponent_do_not_depend_on_threads(make_small_game: Any) -> None:
     game, logs = make_small_game("TicTacToe-v0"), []
     for threads in (1, 2):
         env = GameVectorEnv(game, 5, opponent=FirstLegal(game), num_threads=threads)
@@ -103,14 +103,14 @@ def test_each_seat_gets_its_own_opponent(make_small_game: Any) -> None:
     env.reset(seed=0)
     first, other = FirstLegal(game), FirstLegal(game)
     env.set_opponent([first, other])
-    assert first.begun == other.begun == [0, 1, 2, 3]
+    assert first.reset_indices == other.reset_indices == [0, 1, 2, 3]
     play(env, 5, seed=0)
-    assert set(first.asked) == {0}
-    assert set(other.asked) == {2}
+    assert set(first.seats) == {0}
+    assert set(other.seats) == {2}
     env.set_opponent([first, "random"])
-    other.asked.clear()
+    other.seats.clear()
     play(env, 5, seed=0)
-    assert not other.asked
+    assert not other.seats
 
 
 def test_a_replay_holds_the_moves_of_both_opponents(make_small_game: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tests of SGF: files written by hand after the specification, errors, and random games."""
+"""SGF (Smart Game Format): files written by hand after the specification, errors, random games."""
 
 import random
 from typing import Any
@@ -25,13 +25,14 @@ def random_replay(spec: str, seed: int, plies: int = 1000, players: Any = ("a", 
 
 
 def names(replay: Replay) -> list[str]:
+    """Return the names of the actions of a replay."""
     game = make_game(replay.game)
     return [game.action_names[action] for action in replay.actions]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("rules", ["", ",swap=True", ",first=white", ",first=white,swap=True"])
 @pytest.mark.parametrize("size", [2, 5])
-def test_games_of_hex_survive(rules: str, size: int) -> None:
+def test_written_games_of_hex_are_read_again(rules: str, size: int) -> None:
     spec = f"hex:board_size={size}{rules}"
     replays = [random_replay(spec, seed, plies) for seed in range(4) for plies in (0, 2, 1000)]
     records = read_games(write_games(replays, ".sgf"))
@@ -41,7 +42,7 @@ def test_games_of_hex_survive(rules: str, size: int) -> None:
 
 @pytest.mark.parametrize("suffix", [".sgf", ".ggf", ".txt"])
 @pytest.mark.parametrize("size", [4, 6, 8])
-def test_games_of_othello_survive(suffix: str, size: int) -> None:
+def test_written_games_of_othello_are_read_again(suffix: str, size: int) -> None:
     if suffix == ".txt" and size != 8:
         with pytest.raises(
             ValueError, match="transcripts are for Othello on 8x8, got othello:board"
@@ -60,7 +61,7 @@ def test_games_of_othello_survive(suffix: str, size: int) -> None:
         assert (one.game, one.returns, one.players) == (other.game, other.returns, other.players)
 
 
-def test_passes_that_are_no_plies_are_written() -> None:
+def test_automatic_passes_are_written() -> None:
     for seed in range(8):
         auto = random_replay("othello:auto_pass=True", seed)
         for format_ in FORMATS:
@@ -70,7 +71,7 @@ def test_passes_that_are_no_plies_are_written() -> None:
             assert record.replay.returns == auto.returns
 
 
-def test_a_file_with_everything_is_read() -> None:
+def test_escapes_comments_variations_and_several_games_are_read() -> None:
     text = r"""Saved by hand. (;FF[4]GM[11]AP[x:1]SZ[5]PB[Ana \] \\]PW[two
 lines \
 joined]C[a (;B[x\]) comment]
@@ -99,7 +100,9 @@ def test_a_swap_of_sides_is_the_mirror_image_of_a_swap_of_pieces() -> None:
 @pytest.mark.parametrize(
     ("third", "third_name"), [("W[bc]", "c2"), ("B[bc]", "b3")], ids=["sides", "pieces"]
 )
-def test_the_color_after_a_plain_swap_says_which_it_is(third: str, third_name: str) -> None:
+def test_the_color_after_a_swap_decides_between_sides_and_pieces(
+    third: str, third_name: str
+) -> None:
     # Little Golem writes cells by two letters.
     replay = read_games(f"(;FF[4]GM[11]SZ[4];B[ab];W[swap];{third})")[0].replay
     assert names(replay) == ["a2", "swap", third_name]
@@ -170,7 +173,7 @@ def test_errors_name_line_and_column(text: str, message: str) -> None:
     assert len(str(caught.value)) < 1000
 
 
-def test_escapes() -> None:
+def test_escaped_text_is_read_and_written() -> None:
     assert simple_text(r"a\]b\\c\:d") == r"a]b\c:d"
     assert simple_text("a\\\\\nb") == "a\\ b"
     assert simple_text("a\\\nb\tc") == "ab c"

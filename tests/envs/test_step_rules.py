@@ -30,6 +30,7 @@ TRON = make_game("tron:rows=5,columns=5")
 
 @kernel
 def choose_first(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
+    """Choose the first legal action: the kernel of an opponent."""
     return int(legal[0])
 
 
@@ -51,25 +52,27 @@ class OneGame:
         )
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros(1 + plies, np.int16)
-        width = game.num_players if game.simultaneous and seat_rule == EVERY_SEAT else 1
-        self.planes = np.zeros((width, *game.observation_shape), np.int8)
-        self.masks = np.zeros((width, game.num_actions), np.int8)
+        observers = game.num_players if game.simultaneous and seat_rule == EVERY_SEAT else 1
+        self.planes = np.zeros((observers, *game.observation_shape), np.int8)
+        self.masks = np.zeros((observers, game.num_actions), np.int8)
         with np.errstate(over="ignore"):  # uint64 wraps around
             self.rules.reset(self.s, self.episode, self.history, seat_rule)
             self.rules.opponents_step(self.s, self.episode, self.history, self.scratch)
         self.observe()
 
     def observe(self) -> None:
+        """Write the planes and masks of the position."""
         legal = self.scratch.legal
         self.rules.observe(self.s, self.episode, self.planes, self.masks, legal)
 
     def step(self, *actions: int, illegal_rule: int = LOSE) -> None:
+        """Step with one action per acting player."""
         rows = (self.masks[None], self.planes[None], self.planes[None], self.history[None])
         arrays = (self.states, self.episodes, np.array([actions]), *rows, self.scratch_records)
         self.stepper.step(arrays, (EVERY_SEAT, illegal_rule, DISABLED), 0, 0, 1)
 
 
-def test_self_play_alternates_and_pays_the_mover() -> None:
+def test_self_play_alternates_and_rewards_the_mover() -> None:
     game = OneGame(TICTACTOE, EVERY_SEAT)
     assert game.episode.seat == NO_SEAT
     for ply, action in enumerate((0, 3, 1, 4)):
@@ -84,7 +87,7 @@ def test_self_play_alternates_and_pays_the_mover() -> None:
     assert game.episode.rewards.tolist() == [1, -1]
     assert game.episode.reward == 1  # of the player that moved
     assert not game.masks.any()
-    assert game.history[:6].tolist() == [5, 0, 3, 1, 4, 2]
+    assert game.history[:6].tolist() == [5, 0, 3, 1, 4, 2]  # the number of plies, and the actions
 
 
 @pytest.mark.parametrize("action", [0, -1, 9])

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.interpreted
 MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 # Hypothesis warns of fixtures that are shared by all examples; ours never change.
-few = settings(
+few_examples = settings(
     max_examples=8,
     deadline=None,
     derandomize=True,
@@ -58,19 +58,21 @@ def play(game: Game, s: Any, rng: np.random.Generator, plies: int) -> int:
 
 
 def position(game: Game, seed: int, plies: int) -> Any:
+    """Return the position after random plies."""
     s = game.new(seed)
     play(game, s, np.random.default_rng(seed), plies)
     return s
 
 
 def same(one: Any, other: Any) -> bool:
+    """Return whether two positions are equal."""
     return all(np.array_equal(one[name], other[name]) for name in one.dtype.names)
 
 
 @ids
-@few
+@few_examples
 @given(seed=seeds, plies=plies_played)
-def test_positions_survive_serialization(
+def test_serialized_positions_are_read_again(
     id_: str, seed: int, plies: int, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
@@ -94,7 +96,7 @@ def test_positions_survive_serialization(
 
 
 @ids
-def test_positions_of_default_boards_survive_serialization(id_: str) -> None:
+def test_serialized_positions_of_default_boards_are_read_again(id_: str) -> None:
     game = make_game(id_)
     for seed in range(3):
         s = position(game, seed, 30)
@@ -107,7 +109,7 @@ def test_the_same_position_has_the_same_bytes(id_: str, make_small_game: MakeSma
     s = position(game, 3, 4)
     zeros, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
     other = other.copy()
-    for name in game.state.names or ():  # what lies between the fields stays as it is
+    for name in game.state.names or ():  # the padding between the fields stays different
         zeros[name] = other[name] = s[name]
     assert states_to_bytes(game, zeros) == states_to_bytes(game, other)
 
@@ -126,18 +128,18 @@ def test_positions_of_other_games_or_boards_are_errors(
 
 
 @ids
-@few
+@few_examples
 @given(data=st.data())
 def test_damaged_or_truncated_bytes_are_errors(
     id_: str, data: st.DataObject, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
     stored = states_to_bytes(game, game.empty(1))
-    at = data.draw(st.integers(0, len(stored) - 1))
+    index = data.draw(st.integers(0, len(stored) - 1))
     bit = data.draw(st.integers(0, 7))
     flipped = bytearray(stored)
-    flipped[at] ^= 1 << bit
-    for wrong in (bytes(flipped), stored[:at], stored + b"\x00"):
+    flipped[index] ^= 1 << bit
+    for wrong in (bytes(flipped), stored[:index], stored + b"\x00"):
         with pytest.raises(ValueError, match=r"these bytes (are damaged|were not saved by)"):
             states_from_bytes(game, wrong)
 
@@ -179,7 +181,7 @@ def test_fields_of_a_wrong_type_are_errors(id_: str, make_small_game: MakeSmallG
     for name in good["state"]:
         value = good["state"][name]
         if np.size(value) == 0:
-            continue  # a field that only says how large the board is
+            continue  # an empty array, whose shape is the size of the board
         for wrong in (None, "1", 1.5, True, [value], 2**64, -(2**63) - 1, {}, [[1], [2, 3]]):
             bad = good | {"state": good["state"] | {name: wrong}}
             with pytest.raises(ValueError, match=f"field '{name}' must hold"):
@@ -194,7 +196,7 @@ def test_fields_of_a_wrong_type_are_errors(id_: str, make_small_game: MakeSmallG
 
 
 @ids
-@settings(few, max_examples=30)
+@settings(few_examples, max_examples=30)
 @given(data=st.data(), seed=seeds, plies=plies_played)
 def test_a_tampered_position_is_an_error_or_safe(
     id_: str, data: st.DataObject, seed: int, plies: int, make_small_game: MakeSmallGame
@@ -206,10 +208,10 @@ def test_a_tampered_position_is_an_error_or_safe(
     name = data.draw(st.sampled_from(sorted(content["state"])))
     field = np.array(s[name])
     if field.size == 0:
-        return  # it only says how large the board is
+        return  # an empty array, whose shape is the size of the board
     limits = np.iinfo(field.dtype)
-    near = st.integers(max(limits.min, -3), 12)
-    value = data.draw(near | st.integers(limits.min, limits.max))
+    small = st.integers(max(limits.min, -3), 12)
+    value = data.draw(small | st.integers(limits.min, limits.max))
     flat = field.ravel()
     flat[data.draw(st.integers(0, flat.size - 1))] = value
     content["state"][name] = flat.reshape(field.shape).tolist()
@@ -239,7 +241,7 @@ def test_a_game_is_pickled_and_copied_as_itself(id_: str, make_small_game: MakeS
         assert make_game(game.spec) is game
 
 
-# Environments.
+# Environments: options by name of an API, which may have a variant such as "short".
 
 APIS: dict[str, dict[str, Any]] = {
     "aec": {},
@@ -293,18 +295,19 @@ def step_once(env: Any, rng: np.random.Generator) -> Any:
 
 
 def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
+    """Sample a legal action of an agent, or an illegal one in a tenth of the calls."""
     game_batch = env.unwrapped.game_batch
     mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.num_acting > 1 else 0]
     return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
 
 
-def plain(thing: Any) -> Any:
-    """Return the results in a form that `==` compares."""
-    if isinstance(thing, dict):
-        return {key: plain(value) for key, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [plain(value) for value in thing]
-    return (thing.dtype, thing.tolist()) if isinstance(thing, np.ndarray) else thing
+def comparable(result: Any) -> Any:
+    """Return a result with arrays replaced by lists, so that `==` compares it."""
+    if isinstance(result, dict):
+        return {key: comparable(value) for key, value in result.items()}
+    if isinstance(result, list | tuple):
+        return [comparable(value) for value in result]
+    return (result.dtype, result.tolist()) if isinstance(result, np.ndarray) else result
 
 
 @pytest.mark.parametrize("id_", EVERY_GAME)
@@ -324,14 +327,14 @@ def test_a_restored_or_cloned_environment_resumes_exactly(api: str, id_: str, ma
         if moment == 7:
             fresh.restore(stored)
         state = rng.bit_generator.state
-        ahead = plain([step_once(env, rng) for _ in range(6)])
+        next_steps = comparable([step_once(env, rng) for _ in range(6)])
         for again in (other, twin, *([fresh] if moment == 7 else [])):
             rng.bit_generator.state = state
-            assert plain([step_once(again, rng) for _ in range(6)]) == ahead
+            assert comparable([step_once(again, rng) for _ in range(6)]) == next_steps
             assert again.save() == env.save()
-        env.restore(stored)  # back to before, and one step on
+        env.restore(stored)  # and make one of the steps again
         rng.bit_generator.state = state
-        assert plain([step_once(env, rng)]) == ahead[:1]
+        assert comparable([step_once(env, rng)]) == next_steps[:1]
     assert env.save() != stored
 
 
@@ -345,7 +348,7 @@ def test_environments_can_be_pickled(api: str, id_: str, make: Any) -> None:
     assert twin.save() == env.save()
     rngs = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(6):
-        assert plain(step_once(env, rngs[0])) == plain(step_once(twin, rngs[1]))
+        assert comparable(step_once(env, rngs[0])) == comparable(step_once(twin, rngs[1]))
 
 
 def test_an_environment_with_threads_can_be_pickled(make: Any) -> None:
@@ -353,7 +356,7 @@ def test_an_environment_with_threads_can_be_pickled(make: Any) -> None:
     env.reset(seed=1)
     twin = pickle.loads(pickle.dumps(env))
     rngs = np.random.default_rng(1), np.random.default_rng(1)
-    assert plain(step_once(env, rngs[0])) == plain(step_once(twin, rngs[1]))
+    assert comparable(step_once(env, rngs[0])) == comparable(step_once(twin, rngs[1]))
     twin.close()
     env.close()
 
@@ -427,9 +430,8 @@ def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: An
         if trial % 3 == 0:
             step_once(env, rng)
         body_size = len(storage._unpack(env.save())[1])
-        first = (
-            env.game_batch.states.nbytes if trial % 2 else 0
-        )  # half of them beside the positions
+        # In half of the trials, only bytes after those of the positions are changed.
+        first = env.game_batch.states.nbytes if trial % 2 else 0
 
         def change(header: Any, body: bytearray, first: int = first, size: int = body_size) -> None:
             for _ in range(int(rng.integers(1, 4))):
@@ -468,12 +470,12 @@ def test_impossible_episode_states_are_errors(
     env = make("opponents", id_)
     env.reset(seed=1)
     before = env.save()
-    at = env.game_batch.states.nbytes + env.game_batch.episode_states.dtype.fields[field][1]
-    kind = env.game_batch.episode_states.dtype[field].base
-    kind = np.dtype(np.int8) if kind == np.bool_ else kind
+    offset = env.game_batch.states.nbytes + env.game_batch.episode_states.dtype.fields[field][1]
+    dtype = env.game_batch.episode_states.dtype[field].base
+    dtype = np.dtype(np.int8) if dtype == np.bool_ else dtype
 
     def change(header: Any, body: bytearray) -> None:
-        body[at : at + kind.itemsize] = np.array(value, kind).tobytes()
+        body[offset : offset + dtype.itemsize] = np.array(value, dtype).tobytes()
 
     with pytest.raises(ValueError, match=r"seat|neither true nor false|not finite"):
         env.restore(repack(before, change))
@@ -488,8 +490,9 @@ def test_too_long_games_are_errors(id_: str, plies: int, make: Any) -> None:
     before = env.save()
 
     def change(header: Any, body: bytearray) -> None:
-        at = len(body) - env.game_batch.history.nbytes
-        body[at : at + 2] = np.int16(plies).tobytes()
+        # The history comes last; its first number is that of the plies.
+        offset = len(body) - env.game_batch.history.nbytes
+        body[offset : offset + 2] = np.int16(plies).tobytes()
 
     with pytest.raises(ValueError, match=r"the history has .* plies"):
         env.restore(repack(before, change))
@@ -526,18 +529,18 @@ def test_impossible_agents_are_errors(api: str, id_: str, make: Any) -> None:
 
 
 def test_restoring_resets_the_opponents(make_small_game: MakeSmallGame) -> None:
-    class Forgetful:
+    class FirstEmptyCell:
         def __init__(self) -> None:
-            self.begun: list[list[int]] = []
+            self.resets: list[list[int]] = []
 
         def reset(self, env_indices: Any) -> None:
-            self.begun.append(env_indices.tolist())
+            self.resets.append(env_indices.tolist())
 
         def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
             return np.array([int(s["board"].ravel().tolist().index(-1)) for s in states])
 
-    opponent = Forgetful()
+    opponent = FirstEmptyCell()
     env = gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2, opponent=opponent).unwrapped
     env.reset(seed=0)
     env.restore(env.save())
-    assert opponent.begun == [[0, 1], [0, 1]]
+    assert opponent.resets == [[0, 1], [0, 1]]

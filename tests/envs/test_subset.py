@@ -1,3 +1,5 @@
+"""Steps of some games of a batch: equal to steps of the whole batch."""
+
 from typing import Any
 
 import numpy as np
@@ -13,20 +15,20 @@ from ludoteca.envs.engine.subset import step_subset
 pytestmark = pytest.mark.interpreted
 
 GAMES = ("tictactoe", "tron:rows=5,columns=5")
-COUNT = 6
+BATCH_SIZE = 6
 
 
 class RecordingAgent(Agent):
-    """Plays at random, and records the indices of its games."""
+    """Random agent that records the indices of its games."""
 
     def __init__(self, game: Any):
         super().__init__(game)
-        self._random, self.asked = RandomAgent(game), set[int]()
+        self._random, self.seen_indices = RandomAgent(game), set[int]()
 
     def act(
         self, states: Any, seats: Any, rngs: Any, env_indices: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        self.asked |= set(env_indices.tolist())
+        self.seen_indices |= set(env_indices.tolist())
         return self._random.act(states, seats, rngs, env_indices)
 
 
@@ -34,25 +36,28 @@ class RecordingAgent(Agent):
 @pytest.mark.parametrize("opponent", [None, "random", "python"])
 def test_games_of_a_subset_equal_those_of_the_batch(spec: str, opponent: str | None) -> None:
     game = make_game(spec)
-    noting = [RecordingAgent(game), RecordingAgent(game)]
+    recording = [RecordingAgent(game), RecordingAgent(game)]
     whole, parts = (
         GameBatch(
-            game, COUNT, opponent=noting[k] if opponent == "python" else opponent, record=True
+            game,
+            BATCH_SIZE,
+            opponent=recording[k] if opponent == "python" else opponent,
+            record=True,
         )
         for k in range(2)
     )
     for game_batch in (whole, parts):
-        game_batch.reset(list(range(COUNT)))
-    even, odd = np.arange(0, COUNT, 2), np.arange(1, COUNT, 2)
+        game_batch.reset(list(range(BATCH_SIZE)))
+    even, odd = np.arange(0, BATCH_SIZE, 2), np.arange(1, BATCH_SIZE, 2)
     for _ in range(20):
         actions = whole.masks.argmax(2).astype(np.int64)
         whole.step(actions)
         untouched = parts.states[odd].copy()
         step_subset(parts, even, actions[even])
         assert (parts.states[odd] == untouched).all()
-        noting[1].asked.clear()
+        recording[1].seen_indices.clear()
         step_subset(parts, odd, actions[odd])
-        assert noting[1].asked <= set(odd.tolist())
+        assert recording[1].seen_indices <= set(odd.tolist())
         assert (parts.states == whole.states).all()
         assert (parts.episode_states == whole.episode_states).all()
         assert (parts.observations == whole.observations).all()
@@ -60,13 +65,13 @@ def test_games_of_a_subset_equal_those_of_the_batch(spec: str, opponent: str | N
         assert (parts.history == whole.history).all()
         over = whole.episode_states["over"]
         if over.any():
-            # From here on, finished games must not change, and the others can be stepped.
             break
+    # Finished games do not change when the others are stepped.
     assert over.any()
-    left = np.flatnonzero(~over)
-    if len(left):
+    unfinished = np.flatnonzero(~over)
+    if len(unfinished):
         finished = parts.states[over].copy()
-        step_subset(parts, left, parts.masks[left].argmax(2).astype(np.int64))
+        step_subset(parts, unfinished, parts.masks[unfinished].argmax(2).astype(np.int64))
         assert (parts.states[over] == finished).all()
     with pytest.raises(ValueError, match="cannot step games that are over"):
         step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.num_acting), np.int64))

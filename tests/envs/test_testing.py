@@ -22,35 +22,38 @@ from ludoteca.testing import (
 pytestmark = pytest.mark.interpreted
 
 GAME = dots_and_boxes(size=1)
-calls = iter(range(10**9))
+calls = iter(range(10**9))  # state outside the game, for kernels that are not deterministic
 
 
-def mask_repeats(s, out):
+# Kernels of GAME, each with a deliberate bug.
+
+
+def legal_repeats(s, out):
     n = GAME.legal_actions(s, out)
     out[:n] = out[0] if n else 0
     return n
 
 
-def mask_descends(s, out):
+def legal_descends(s, out):
     n = GAME.legal_actions(s, out)
     out[:n] = out[:n][::-1].copy()
     return n
 
 
-def mask_too_high(s, out):
+def legal_too_high(s, out):
     n = GAME.legal_actions(s, out)
     out[:n] += 1
     return n
 
 
-def mask_after_the_end(s, out):
+def legal_after_the_end(s, out):
     n = GAME.legal_actions(s, out)
     if n == 0:
         out[0] = 3
     return max(n, 1)
 
 
-def mask_stays_full(s, out):
+def legal_includes_drawn_lines(s, out):
     if GAME.is_terminal(s):
         return 0
     out[:4] = range(4)
@@ -61,50 +64,50 @@ def both_win(s, out):
     out[:] = 1 if GAME.is_terminal(s) else 0
 
 
-def paid_early(s, out):
+def returns_before_the_end(s, out):
     out[:] = 0
     out[0], out[1] = 0.5, -0.5
 
 
-def pays_two(s, out):
+def returns_doubled(s, out):
     GAME.returns(s, out)
     out *= 2
 
 
-def forgets_player(s, out):
+def returns_of_one_player(s, out):
     out[0] = 0
 
 
-def sees_nine(s, player, out):
+def observes_nine(s, player, out):
     GAME.observe(s, player, out)
     out[0, 0, 0] = 9
 
 
-def sees_below_zero(s, player, out):
+def observes_below_zero(s, player, out):
     GAME.observe(s, player, out)
     out[0, 0, 0] = -1
 
 
-def sees_chance(s, player, out):
+def observes_chance(s, player, out):
     GAME.observe(s, player, out)
     out[0, 0, 0] = next(calls) % 2
 
 
-def touches(s, player, out):
+def observe_changes_position(s, player, out):
     GAME.observe(s, player, out)
     s.to_move = 1
 
 
-def steps_by_chance(s, action):
+def step_by_chance(s, action):
     GAME.step(s, action)
     s.to_move = np.random.randint(2)  # noqa: NPY002
 
 
-def keeps_the_board(s, seed):
+def init_keeps_the_board(s, seed):
     s.to_move = 0
 
 
-def begins_by_chance(s, seed):
+def init_by_chance(s, seed):
     GAME.init(s, seed)
     s.to_move = next(calls) % 2
 
@@ -117,37 +120,44 @@ def never_over(s):
     return False
 
 
-def number_as_bool(s):
+def terminal_as_numpy_bool(s):
     return np.bool_(GAME.is_terminal(s))
 
 
-def no_position(s):
+def rejects_valid_positions(s):
     return "to_move is odd" if s.to_move else ""
 
 
 IDENTITY = Symmetry("identity", np.arange(9), np.arange(4))
 FLIPPED = Symmetry("flipped", np.arange(9)[::-1].copy(), np.array([0, 1, 2, 3]))
+# By error of the suite: the fields of GAME that cause it.
 BROKEN = {
-    "legal actions must ascend": {"legal_actions": mask_repeats},
-    r"legal actions must ascend, got \[3, 2, 1, 0\]": {"legal_actions": mask_descends},
-    r"actions must be 0 to 3, got \[1, 2, 3, 4\]": {"legal_actions": mask_too_high},
-    "is_terminal is True, but 1 actions are legal": {"legal_actions": mask_after_the_end},
-    "max_plies of .* is 4, but the game continues": {"legal_actions": mask_stays_full},
+    "legal actions must ascend": {"legal_actions": legal_repeats},
+    r"legal actions must ascend, got \[3, 2, 1, 0\]": {"legal_actions": legal_descends},
+    r"actions must be 0 to 3, got \[1, 2, 3, 4\]": {"legal_actions": legal_too_high},
+    "is_terminal is True, but 1 actions are legal": {"legal_actions": legal_after_the_end},
+    "max_plies of .* is 4, but the game continues": {"legal_actions": legal_includes_drawn_lines},
     r"finished game must add up to 0, got \[1.0, 1.0\]": {"returns": both_win},
-    r"returns must be 0 before the end, got \[0.5, -0.5\]": {"returns": paid_early},
-    r"returns must be in \[-1, 1\] for every player, got \[(2|-2).0": {"returns": pays_two},
-    r"returns must be in \[-1, 1\] for every player, got \[0.0, 7.0\]": {"returns": forgets_player},
-    "observations must be 0 to 1, player 0 observes 0 to 9": {"observe": sees_nine},
-    "player 0 observes -1 to": {"observe": sees_below_zero},
-    "the second observation of player 0": {"observe": sees_chance},
-    "reading or observing a position changes its field to_move": {"observe": touches},
-    "not deterministic: games of seed 0 played twice": {"step": steps_by_chance},
-    "init must overwrite a record of an ended game, .* field board": {"init": keeps_the_board},
-    "init must overwrite|not deterministic": {"init": begins_by_chance},
+    r"returns must be 0 before the end, got \[0.5, -0.5\]": {"returns": returns_before_the_end},
+    r"returns must be in \[-1, 1\] for every player, got \[(2|-2).0": {"returns": returns_doubled},
+    r"returns must be in \[-1, 1\] for every player, got \[0.0, 7.0\]": {
+        "returns": returns_of_one_player
+    },
+    "observations must be 0 to 1, player 0 observes 0 to 9": {"observe": observes_nine},
+    "player 0 observes -1 to": {"observe": observes_below_zero},
+    "the second observation of player 0": {"observe": observes_chance},
+    "reading or observing a position changes its field to_move": {
+        "observe": observe_changes_position
+    },
+    "not deterministic: games of seed 0 played twice": {"step": step_by_chance},
+    "init must overwrite a record of an ended game, .* field board": {"init": init_keeps_the_board},
+    "init must overwrite|not deterministic": {"init": init_by_chance},
     "player must be from 0 to 1, got 2": {"player": third_player},
     "is_terminal is False, but 0 actions are legal": {"is_terminal": never_over},
-    "is_terminal must return a bool": {"is_terminal": number_as_bool},
-    "validate rejects a position reached by play: 'to_move is odd'": {"validate": no_position},
+    "is_terminal must return a bool": {"is_terminal": terminal_as_numpy_bool},
+    "validate rejects a position reached by play: 'to_move is odd'": {
+        "validate": rejects_valid_positions
+    },
     "max_plies of .* is 3": {"max_plies": 3},
     "the layout needs a piece of player 1": {
         "layout": replace(GAME.layout, pieces=GAME.layout.pieces[:1])
@@ -199,7 +209,7 @@ def test_a_users_own_game_passes_all_tests():
 
 
 @kernel
-def overflows(s, out):
+def returns_that_overflow(s, out):
     out[:] = 0
     if is_terminal(s):
         lead = s.board[1, 1] * np.int8(100)  # 200: too much for int8 in NumPy, not compiled
@@ -211,7 +221,7 @@ def overflows(s, out):
 def test_a_kernel_that_differs_when_compiled_is_found():
     problem = "the compiled game of seed 0 differs from the one in plain Python, in returns"
     with np.errstate(over="ignore"), pytest.raises(ContractError, match=problem):
-        check_game(replace(GAME, returns=overflows), environments=False)
+        check_game(replace(GAME, returns=returns_that_overflow), environments=False)
 
 
 class Wrong(Agent):
@@ -219,12 +229,12 @@ class Wrong(Agent):
 
     def __init__(self, game, bug=""):
         super().__init__(game)
-        self.bug, self.asked = bug, 0
+        self.bug, self.num_calls = bug, 0
 
     def act(self, states, seats, rngs, env_indices):
         """Choose the first legal action, or the action of the bug."""
         actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
-        self.asked += 1
+        self.num_calls += 1
         if self.bug == "shape":
             return actions[:1]
         if self.bug == "type":
@@ -238,7 +248,7 @@ class Wrong(Agent):
         if self.bug == "memory":
             return np.array(
                 [
-                    self.game.legal(s)[self.asked % len(self.game.legal(s))]
+                    self.game.legal(s)[self.num_calls % len(self.game.legal(s))]
                     for s in states.view(np.recarray)
                 ]
             )
@@ -270,10 +280,10 @@ def test_good_agents_pass():
     assert check_agent(Wrong(game)).games == 16
     assert check_agent("random", "tictactoe", games=2).games == 4
     assert check_agent(make_agent("greedy", game), games=2).games == 4
-    drawn = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def policy(planes, masks):
-        return np.array([drawn.choice(np.flatnonzero(mask)) for mask in masks])
+        return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
 
     assert check_agent(FunctionAgent(game, policy), reproducible=False).games == 16
     with pytest.raises(TypeError, match="expected a game for the spec string"):

@@ -19,13 +19,18 @@ SLICES = 24
 
 
 def make_slow_slices() -> Any:
-    """Return the sliced form of a kernel that computes the cells of its slice slowly."""
+    """Return the sliced form of a kernel that computes the cells of its slice slowly.
+
+    Arguments: `cells [N]`, `workers [N]`, and the number of rounds. For each computed cell, 1 + the
+    number of the thread is added to `workers`.
+    """
 
     @kernel
     def compute_slice(arguments: Any, thread: Any, k: Any, slices: Any) -> None:
         (cells, workers), (rounds,) = arguments
         for i in range(len(cells) * k // slices, len(cells) * (k + 1) // slices):
             for _ in range(rounds):
+                # A linear congruential generator, which the compiler cannot shorten.
                 cells[i] = (cells[i] * 1103515245 + 12345) % 2**31
             workers[i] += thread + 1
 
@@ -36,12 +41,14 @@ RUN_SLICES = make_slow_slices()
 
 
 def run(pool: ThreadPool, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compute 100 cells in a pool; return the cells, and the thread that computed each, from 1."""
     cells, workers = np.zeros(100, np.int64), np.zeros(100, np.int64)
     pool.run(((cells, workers), (rounds,)))
     return cells, workers
 
 
 def expected(rounds: int) -> int:
+    """Return the value of a cell after some rounds."""
     cell = 0
     for _ in range(rounds):
         cell = (cell * 1103515245 + 12345) % 2**31
@@ -49,6 +56,7 @@ def expected(rounds: int) -> int:
 
 
 def make_pool(threads: int) -> ThreadPool:
+    """Make a thread pool for `compute_slice`."""
     example = ((np.zeros(2, np.int64), np.zeros(2, np.int64)), (1,))
     return ThreadPool(RUN_SLICES, threads, SLICES, example)
 
@@ -101,6 +109,7 @@ def test_a_closed_environment_can_be_stepped() -> None:
 
 @compiled_without_allocation
 def use_atomics(shared: Any, log: Any) -> None:
+    """Write what each atomic operation returns to `log`."""
     log[0] = exchange(shared, 1, 5)
     log[1] = add(shared, 1, 3)
     log[2] = load(shared, 1)
@@ -117,6 +126,8 @@ def test_atomics_are_equal_compiled_and_interpreted(mode: str) -> None:
 
 
 def make_adder() -> Any:
+    """Return a compiled function that adds 1 to a shared number `count` times."""
+
     @compiled_without_allocation
     def add_often(shared: Any, count: Any) -> None:
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""Threads that make environments concurrently: everything is built and compiled once."""
+"""Threads that make environments concurrently: steppers are built and compiled once."""
 
 import os
 import subprocess
@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+# Program: eight threads make environments of two games at the same time.
 MAKE = """
 import sys, threading
 import gymnasium as gym

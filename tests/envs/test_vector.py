@@ -56,8 +56,8 @@ def test_vector_environment_equals_a_reference_in_plain_python(
                     np.testing.assert_array_equal(info[name][i], value, err_msg=name)
             actions = sample_actions(rng, info["action_mask"], 0.1)
             if mode == AutoresetMode.DISABLED and any(reference.over for reference in references):
-                which = np.array([reference.over for reference in references])
-                observations, info = env.reset(options={"reset_mask": which})
+                reset_mask = np.array([reference.over for reference in references])
+                observations, info = env.reset(options={"reset_mask": reset_mask})
                 for reference in references:
                     if reference.over:
                         reference.reset()
@@ -247,10 +247,10 @@ def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
                 np.testing.assert_array_equal(info[key], info_too[key])
         if mode == AutoresetMode.DISABLED and terminated.any():
             observations, info = ours.reset(options={"reset_mask": terminated})
-            expected, some = theirs.reset(options={"reset_mask": terminated})
+            expected, info_too = theirs.reset(options={"reset_mask": terminated})
             # Gymnasium reports only the games that were reset.
             for key in ("action_mask", "player"):
-                np.testing.assert_array_equal(info[key][terminated], some[key][terminated])
+                np.testing.assert_array_equal(info[key][terminated], info_too[key][terminated])
             info_too = info
     assert ends > 3
     ours.close()
@@ -301,8 +301,8 @@ def test_every_dtype_in_single_and_aec_environments(dtype: str, channels_last: b
         assert seen.dtype == space.dtype == np.dtype(dtype)
         assert seen.shape == space.shape == shape
         assert seen in space
-    mine = np.moveaxis(aec.observe("player_0")["observation"], -1 if channels_last else 0, 0)
-    np.testing.assert_array_equal(mine, [np.arange(9).reshape(3, 3) == cell for cell in (5, 0)])
+    planes = np.moveaxis(aec.observe("player_0")["observation"], -1 if channels_last else 0, 0)
+    np.testing.assert_array_equal(planes, [np.arange(9).reshape(3, 3) == cell for cell in (5, 0)])
 
 
 @ids

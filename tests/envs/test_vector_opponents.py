@@ -37,12 +37,12 @@ def test_compiled_opponents_equal_python_opponents(
 ) -> None:
     game = make_small_game(id_)
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
-    fused = GameVectorEnv(game, 5, opponent="random", **options)
-    plain = GameVectorEnv(game, 5, opponent=PythonRandom(game), **options)
-    assert fused.game_batch.has_compiled_opponents
-    assert not plain.game_batch.has_compiled_opponents
+    compiled = GameVectorEnv(game, 5, opponent="random", **options)
+    python = GameVectorEnv(game, 5, opponent=PythonRandom(game), **options)
+    assert compiled.game_batch.has_compiled_opponents
+    assert not python.game_batch.has_compiled_opponents
     illegal = 0.0 if rule == "raise" else 0.1
-    assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
+    assert_same(trajectory(compiled, 25, illegal), trajectory(python, 25, illegal))
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,21 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
     """On this small board, White can win by its first move, so that Black has no legal action."""
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
-    fused = GameVectorEnv(game, 40, opponent="random", **options)
-    plain = GameVectorEnv(game, 40, opponent=PythonRandom(game), **options)
-    assert_same(trajectory(fused, 10, 0.0), trajectory(plain, 10, 0.0))
-    _, info = fused.reset(seed=0)
+    compiled = GameVectorEnv(game, 40, opponent="random", **options)
+    python = GameVectorEnv(game, 40, opponent=PythonRandom(game), **options)
+    assert_same(trajectory(compiled, 10, 0.0), trajectory(python, 10, 0.0))
+    _, info = compiled.reset(seed=0)
     lost = ~info["action_mask"].any(-1)
     assert 0 < lost.sum() < 40
-    _, rewards, terminated, _, info = fused.step(info["action_mask"].argmax(-1))
+    _, rewards, terminated, _, info = compiled.step(info["action_mask"].argmax(-1))
     assert terminated[lost].all()
     assert (rewards[lost] == -1).all()
     assert (info["rewards"][lost] == [1, -1]).all()
     assert not info["illegal_action"].any()
 
-    at = int(np.flatnonzero(lost)[0])
+    lost_game = int(np.flatnonzero(lost)[0])  # also its seed
     single = GameEnv(game, agent_seat=1, illegal_action=rule)
-    _, single_info = single.reset(seed=at)
+    _, single_info = single.reset(seed=lost_game)
     assert not single_info["action_mask"].any()
     twin = GameEnv(game, agent_seat=1, illegal_action=rule)
     twin.restore(single.save())
@@ -87,7 +87,7 @@ def test_the_loser_receives_its_reward(id_: str, make_small_game: MakeSmallGame)
     env = GameVectorEnv(game, 50, opponent="random", agent_seat="random")
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
-    paid = set()
+    final_rewards = set()
     for _ in range(40):
         seats = env.game_batch.episode_states["seat"].copy()
         over = env.game_batch.episode_states["over"].copy()
@@ -96,13 +96,13 @@ def test_the_loser_receives_its_reward(id_: str, make_small_game: MakeSmallGame)
             rewards, np.where(over, 0, info["rewards"][np.arange(50), seats])
         )
         assert not rewards[~terminated].any()
-        paid |= set(rewards[terminated].tolist())
-    assert {-1.0, 1.0} <= paid
+        final_rewards |= set(rewards[terminated].tolist())
+    assert {-1.0, 1.0} <= final_rewards
 
 
 def test_a_goose_gets_its_reward_when_it_dies() -> None:
     env = make_pettingzoo("parallel", "ludoteca/HungryGeese-v0")
-    early = 0
+    deaths_before_the_end = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         env.reset(seed=seed)
@@ -119,13 +119,13 @@ def test_a_goose_gets_its_reward_when_it_dies() -> None:
                     died[agent] = totals[agent]
                 else:
                     assert rewards[agent] == 0
-            early += bool(env.agents) and any(terminations.values())
+            deaths_before_the_end += bool(env.agents) and any(terminations.values())
         returns = env.replay().returns
         assert tuple(died[agent] for agent in env.possible_agents) == pytest.approx(
             returns, abs=1e-5
         )
         assert sum(returns) == pytest.approx(0, abs=1e-5)
-    assert early > 5
+    assert deaths_before_the_end > 5
 
 
 def test_opponents_are_in_the_order_of_seats_without_the_agents(
@@ -146,41 +146,47 @@ def test_opponents_are_in_the_order_of_seats_without_the_agents(
 
 def test_one_opponent_may_take_all_seats_and_is_reset_once(make_small_game: MakeSmallGame) -> None:
     game = make_small_game("HungryGeese-v0")
-    plain = PythonRandom(game)
-    env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
+    python = PythonRandom(game)
+    env = GameVectorEnv(game, 3, opponent=python, agent_seat=1)
     env.reset(seed=0)
-    assert plain.reset_indices == [0, 1, 2]
+    assert python.reset_indices == [0, 1, 2]
     env.step(np.zeros(3, np.int64))
-    assert set(plain.seats) == {0, 2}
+    assert set(python.seats) == {0, 2}
 
 
 def test_a_list_of_specs_and_objects_is_one_per_seat(make_small_game: MakeSmallGame) -> None:
     game = make_small_game("HungryGeese-v0")
-    listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
-    alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert listed.game_batch.has_compiled_opponents
-    assert_same(trajectory(listed, 20), trajectory(alike, 20))
+    by_list = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
+    by_spec = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
+    assert by_list.game_batch.has_compiled_opponents
+    assert_same(trajectory(by_list, 20), trajectory(by_spec, 20))
 
 
 class InvalidOpponent(PythonRandom):
-    """Opponent that returns an invalid answer after `num_legal` legal actions."""
+    """Opponent that chooses invalid actions after `num_legal` legal ones.
 
-    def __init__(self, game: Game, answer: Any, num_legal: int):
+    Args:
+        game: the game.
+        invalid_answer: an exception to raise, or a function from the batch size to actions.
+        num_legal: number of calls of `act` with legal actions before.
+    """
+
+    def __init__(self, game: Game, invalid_answer: Any, num_legal: int):
         super().__init__(game)
-        self.answer, self.num_legal = answer, num_legal
+        self.invalid_answer, self.num_legal = invalid_answer, num_legal
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.num_legal -= 1
         if self.num_legal >= 0:
             return super().act(states, seats, rngs, env_indices)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer(len(states))
+        if isinstance(self.invalid_answer, Exception):
+            raise self.invalid_answer
+        return self.invalid_answer(len(states))
 
 
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "Tron-v0"])
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("invalid_answer", "message"),
     [
         (lambda n: np.full(n, 99), r"opponent in seat 1 of game \d chose 99, which is illegal"),
         (lambda n: np.full(n, -2), "chose -2, which is illegal"),
@@ -192,11 +198,11 @@ class InvalidOpponent(PythonRandom):
         (RuntimeError("the program crashed"), "the program crashed"),
     ],
 )
-def test_errors_of_opponents_have_their_names_and_change_nothing(
-    id_: str, answer: Any, message: str, make_small_game: MakeSmallGame
+def test_errors_of_opponents_name_them_and_change_nothing(
+    id_: str, invalid_answer: Any, message: str, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
-    wrong = InvalidOpponent(game, answer, num_legal=1)
+    wrong = InvalidOpponent(game, invalid_answer, num_legal=1)
     env = GameVectorEnv(game, 3, opponent=wrong, autoreset_mode=AutoresetMode.SAME_STEP)
     _, info = env.reset(seed=0)
     _, _, _, _, info = env.step(info["action_mask"].argmax(-1))
@@ -221,10 +227,10 @@ def test_opponents_cannot_change_positions(make_small_game: MakeSmallGame) -> No
 
     game = make_small_game("TicTacToe-v0")
     vandal = GameVectorEnv(game, 3, opponent=Vandal(game), agent_seat="random")
-    plain = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert_same(trajectory(vandal, 20), trajectory(plain, 20))
+    undisturbed = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
+    assert_same(trajectory(vandal, 20), trajectory(undisturbed, 20))
 
 
-def test_agents_can_be_opponents(make_small_game: MakeSmallGame) -> None:
+def test_agents_have_the_opponent_protocol(make_small_game: MakeSmallGame) -> None:
     assert issubclass(Agent, Opponent)
     assert isinstance(PythonRandom(make_small_game("Hex-v0")), Opponent)

@@ -77,7 +77,8 @@ def test_returned_arrays_belong_to_the_caller(
 def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("tictactoe", 2048, opponent=opponent)
-    forms = [
+    # Objects that share the memory of an observation.
+    make_views = [
         lambda seen: seen[5:],
         lambda seen: seen.T,
         lambda seen: memoryview(seen.reshape(-1)),
@@ -90,8 +91,8 @@ def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
     for step in range(40):
         seen, *_, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         if step % 3 == 0:
-            form = forms[step // 3 % len(forms)]
-            held.append((form(seen), form(seen.copy())))
+            make_view = make_views[step // 3 % len(make_views)]
+            held.append((make_view(seen), make_view(seen.copy())))
     for view, copied in held:
         np.testing.assert_array_equal(np.asarray(view), np.asarray(copied))
 
@@ -110,7 +111,7 @@ def test_final_observations_of_other_games_are_zero(opponent: Any, num_envs: int
         if terminated.any():
             finals, final_info = info["final_obs"], info["final_info"]
             ends += 1
-            assert (finals[terminated].sum((1, 2, 3)) >= 5).all()
+            assert (finals[terminated].sum((1, 2, 3)) >= 5).all()  # marks on the board
             assert not finals[~terminated].any()
             assert (final_info["_rewards"] == terminated).all()
             assert not final_info["rewards"][~terminated].any()
@@ -124,31 +125,32 @@ def test_reset_mask_does_not_change_other_games(id_: str, make_small_game: MakeS
     observations, info = env.reset(seed=0)
     for _ in range(2):
         observations, *_, info = env.step(info["action_mask"].argmax(-1))
-    which = np.array([True, False, False, True])
+    reset_mask = np.array([True, False, False, True])
     before = env.game_batch.states.copy(), env.game_batch.episode_states.copy()
-    again, info_too = env.reset(seed=[70, None, None, None], options={"reset_mask": which})
-    for kept, now in zip(
-        before, (env.game_batch.states, env.game_batch.episode_states), strict=True
-    ):
-        assert (kept[~which] == now[~which]).all()
-    np.testing.assert_array_equal(again[~which], observations[~which])
-    np.testing.assert_array_equal(info_too["action_mask"][~which], info["action_mask"][~which])
+    again, info_too = env.reset(seed=[70, None, None, None], options={"reset_mask": reset_mask})
+    after = env.game_batch.states, env.game_batch.episode_states
+    for old, new in zip(before, after, strict=True):
+        assert (old[~reset_mask] == new[~reset_mask]).all()
+    np.testing.assert_array_equal(again[~reset_mask], observations[~reset_mask])
+    np.testing.assert_array_equal(
+        info_too["action_mask"][~reset_mask], info["action_mask"][~reset_mask]
+    )
     fresh, _ = GameEnv(make_small_game(id_)).reset(seed=70)
     np.testing.assert_array_equal(again[0], fresh)
 
 
-def test_seeds_of_games() -> None:
+def test_seeds_are_one_number_or_one_per_game() -> None:
     env = GameVectorEnv("hungry_geese", 3)
     by_number, _ = env.reset(seed=np.int64(4))
     by_list, _ = env.reset(seed=[4, 5, 6])
     by_array, _ = env.reset(seed=np.arange(4, 7))
     np.testing.assert_array_equal(by_number, by_list)
     np.testing.assert_array_equal(by_number, by_array)
-    onwards, _ = env.reset()
-    assert (onwards != by_number).any(axis=(1, 2, 3, 4)).all()
+    next_games, _ = env.reset()
+    assert (next_games != by_number).any(axis=(1, 2, 3, 4)).all()
     env.reset(seed=[4, 5, 6])
     again, _ = env.reset(seed=[None, 5, None])
-    np.testing.assert_array_equal(again[[0, 2]], onwards[[0, 2]])
+    np.testing.assert_array_equal(again[[0, 2]], next_games[[0, 2]])
     np.testing.assert_array_equal(again[1], by_number[1])
 
 

@@ -1,4 +1,4 @@
-"""A slice of the fuzz program; `make fuzz` runs all of it."""
+"""Tests with a part of the fuzz program's inputs; `make fuzz` runs all of it."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FUZZ = Path(__file__).with_name("fuzz.py")
-# Those that need neither PyTorch nor compiling.
+# Targets that need neither PyTorch nor compilation.
 CHEAP = (
     "game_specs", "states_json", "states_bytes", "replays", "tournament_records", "ratings",
     "episodes", "kaggle_answers", "submission_archives", "game_records", "tournaments_in_progress",
@@ -16,8 +16,9 @@ CHEAP = (
 
 
 def fuzz(*arguments):
+    """Run the fuzz program; return the finished process."""
     command = [sys.executable, "-P", FUZZ, *arguments]
-    return subprocess.run([str(one) for one in command], capture_output=True, text=True)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True)
 
 
 SHEETS = ("rule_sheets", "gdl_traces")  # each input compiles a game
@@ -32,15 +33,15 @@ SHEETS = ("rule_sheets", "gdl_traces")  # each input compiles a game
         pytest.param(SHEETS, 1000, id="more-sheets", marks=pytest.mark.slow),
     ],
 )
-def test_a_slice_of_the_targets_finds_nothing(targets, count):
+def test_some_inputs_of_some_targets_find_nothing(targets, count):
     done = fuzz("--only", *targets, "--count", count, "--seed", 1)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split() for line in done.stdout.splitlines()[1:-1]]
     assert [line[0] for line in lines] == list(targets)
-    for name, inputs, taken, refused, _, found in lines:
-        assert int(taken) + int(refused) == int(inputs) > 10, name
-        assert int(refused) > 0, name  # it does attack
-        assert found == "0"
+    for name, inputs, accepted, refused, _, findings in lines:
+        assert int(accepted) + int(refused) == int(inputs) > 10, name
+        assert int(refused) > 0, name  # some inputs are indeed broken
+        assert findings == "0"
 
 
 @pytest.mark.slow
@@ -50,7 +51,7 @@ def test_all_targets_find_nothing():
 
 
 def test_a_finding_is_shown_and_can_be_made_again(tmp_path):
-    """A copy of the targets in which one input of a target fails in a way that it must not."""
+    """Run a copy of the program whose only target fails in ways that are findings."""
     helpers = FUZZ.parents[1] / "helpers"
     (tmp_path / "helpers").mkdir()
     (tmp_path / "fuzz").mkdir()

@@ -27,6 +27,7 @@ def position(lines: list[str]) -> tuple[Game, Any]:
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(".XO"[code] for code in row) for row in game.layout.cells(s)]
 
 
@@ -70,7 +71,7 @@ MOVE_CASES = {
         "b5",
         "O",
     ),
-    "the same stone is fine while the group has a liberty": (
+    "no suicide while the group has a liberty": (
         """
         X.O..
         XO..X
@@ -154,7 +155,7 @@ def test_placed_stones_and_winners(board: str, stone: str, winner: str) -> None:
     assert game.validate(s) == ""
 
 
-QUICK_GAMES = ((2, 10), (3, 20), (5, 10), (7, 4), (10, 1))  # sizes and games, interpreted
+QUICK_GAMES = ((2, 10), (3, 20), (5, 10), (7, 4), (10, 1))  # board sizes and numbers of games
 
 
 def dead_colors(board: Any) -> set[int]:
@@ -200,11 +201,11 @@ def test_random_games_end_as_flood_fill_says(size: int, games: int) -> None:
             board = game.layout.cells(s)
             dead = dead_colors(board)
             assert bool(dead) == (t == plies) == bool(trajectory.over[i, t])
-            mover = 1 - (t % 2)  # who made the last move
+            last_mover = 1 - (t % 2)
             if dead:
-                winner = mover if 1 - mover in dead else 1 - mover
+                winner = last_mover if 1 - last_mover in dead else 1 - last_mover
                 assert trajectory.returns[i, t].argmax() == winner
-                endings.add((winner == mover, len(dead)))
+                endings.add((winner == last_mover, len(dead)))
             else:
                 assert np.array_equal(trajectory.legal[i, t, 0] == 1, board.ravel() == 0)
     if size in (3, 5, 7) and games == 200:

@@ -44,16 +44,19 @@ def position(lines: list[str], to_move: str, kind: str = "plain") -> tuple[Game,
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(".OX#"[code] for code in row) for row in game.layout.cells(s)]
 
 
 def returns_of(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
 
 
-def names(game: Game, s: Any) -> set[str]:
+def legal_names(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     return {game.action_names[action] for action in game.legal(s)}
 
 
@@ -150,7 +153,8 @@ MOVE_CASES = {
         "X",
     ),
 }
-HOLE_STORIES = {
+# The same on boards with holes.
+HOLE_CASES = {
     "black is blocked: ahead by a pawn, to the side by a hole": (
         """
         ..  ..
@@ -214,7 +218,7 @@ def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abc".index(move[0])]
     game, s = position([before for before, _ in pairs], start, kind)
-    assert move in names(game, s)
+    assert move in legal_names(game, s)
     game.step(s, game.action_names.index(move))
     assert picture(game, s) == [after for _, after in pairs]
     assert game.player is not None
@@ -230,15 +234,15 @@ def test_moves_and_winners(boards: str, move: str, winner: str, kind: str) -> No
     assert game.is_terminal(s) == bool(winner)
     value = {"": 0, "O": 1, "X": -1}[winner] * (-1 if kind == "suicide" else 1)
     assert returns_of(game, s) == [value, -value]
-    assert bool(names(game, s)) != bool(winner)
+    assert bool(legal_names(game, s)) != bool(winner)
 
 
-@pytest.mark.parametrize(("boards", "move", "winner"), HOLE_STORIES.values(), ids=HOLE_STORIES)
+@pytest.mark.parametrize(("boards", "move", "winner"), HOLE_CASES.values(), ids=HOLE_CASES)
 def test_a_side_that_cannot_move_loses(boards: str, move: str, winner: str) -> None:
     game, s = play(boards, move, "holes")
     value = {"": 0, "O": 1, "X": -1}[winner]
     assert returns_of(game, s) == [value, -value]
-    assert bool(names(game, s)) != bool(winner)
+    assert bool(legal_names(game, s)) != bool(winner)
 
 
 def test_steps_go_to_empty_cells_and_captures_are_diagonal() -> None:
@@ -250,10 +254,10 @@ def test_steps_go_to_empty_cells_and_captures_are_diagonal() -> None:
     ]
     # a1: a2 or b2 (takes); d1: d2 is taken straight ahead, e2 is White's own, c2 is free.
     game, s = position(board, "O")
-    assert names(game, s) == {"a1-a2", "a1-b2", "d1-c2", "e2-d3", "e2-e3"}
+    assert legal_names(game, s) == {"a1-a2", "a1-b2", "d1-c2", "e2-d3", "e2-e3"}
     s.to_move = 1
     # e4: d3, e3; b2: a1 (takes), b1, c1; d2: c1, e1, not d1 straight ahead.
-    assert names(game, s) == {"e4-d3", "e4-e3", "b2-a1", "b2-b1", "b2-c1", "d2-c1", "d2-e1"}
+    assert legal_names(game, s) == {"e4-d3", "e4-e3", "b2-a1", "b2-b1", "b2-c1", "d2-c1", "d2-e1"}
 
 
 def test_holes_cannot_be_entered() -> None:
@@ -265,12 +269,12 @@ def test_holes_cannot_be_entered() -> None:
         "...",
     ]
     game, s = position(board, "O")
-    assert names(game, s) == {"b2-b3"}
+    assert legal_names(game, s) == {"b2-b3"}
     s.to_move = 1
-    assert names(game, s) == {"b4-b3"}
+    assert legal_names(game, s) == {"b4-b3"}
 
 
-def test_the_holes_of_the_sources() -> None:
+def test_default_holes_on_6x6_and_8x8_boards() -> None:
     assert picture(breakthrough_holes(), breakthrough_holes().new()) == [
         "XXXXXX",
         "XXXXXX",
@@ -383,6 +387,7 @@ def test_actions_are_numbered_by_color_direction_and_cell() -> None:
     ],
 )
 def test_validate_refuses_impossible_positions(change: dict[str, Any], problem: str) -> None:
+    """Cells are bits `8 * row + column` of `pieces`, row 0 at the top: the hole c3 is bit 26."""
     game = breakthrough_holes(holes="c3")
     s = game.new()
     for name, value in change.items():

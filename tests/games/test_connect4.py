@@ -22,16 +22,19 @@ def play(game: Game, columns: str) -> Any:
 
 
 def legal(game: Game, s: Any) -> list[str]:
+    """Return the names of the legal actions."""
     out = np.zeros(game.num_actions, np.int16)
     return [game.action_names[action] for action in out[: game.legal_actions(s, out)]]
 
 
 def picture(game: Game, s: Any) -> str:
+    """Return the board drawn as text, in the form of the expected boards below."""
     rows = (" ".join(".XO"[code] for code in row) for row in game.layout.cells(s))
     return "\n".join(("", *("    " + row for row in rows), ""))
 
 
 def returns(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     scores = np.zeros(2)
     game.returns(s, scores)
     return scores.tolist()
@@ -65,7 +68,7 @@ def test_discs_fall_to_the_lowest_empty_cell() -> None:
     )
 
 
-def test_four_in_a_row_win() -> None:
+def test_four_in_a_horizontal_row_win() -> None:
     game = connect4()
     s = play(game, "4455667")
     assert (
@@ -253,6 +256,7 @@ def test_random_games_equal_a_search_for_lines(
             filled = [int(np.count_nonzero(column)) for column in cells.T]
             assert filled == heights
             assert all(cells[rows - h :, c].all() for c, h in enumerate(heights))
+            # Every position of small boards; the last ones and some others of large boards.
             if rows * columns < 100 or t % 20 == 0 or t >= plies - 1:
                 won = [code for code in (1, 2) if has_line(cells, code, connect)]
                 scores = [0, 0] if not won else [1, -1] if won == [1] else [-1, 1]

@@ -75,7 +75,7 @@ SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name]
 
 
 def is_large(game: Game) -> bool:
-    """Return whether the board is larger than usual and not the default: its checks take long."""
+    """Return whether checks take long: the board is large and is not the default of its game."""
     return game.state.itemsize > 700 and game.spec != make_game(game.name).spec
 
 
@@ -83,7 +83,7 @@ def small_specs(mark: pytest.MarkDecorator) -> list[Any]:
     """Return all games on small boards, and larger boards for the slow tests.
 
     Args:
-        mark: of the small boards of all but the representative games.
+        mark: mark of the small boards of games that are not representative (`boards.KINDS`).
     """
     small = [
         pytest.param(small_spec(name), marks=() if name in REPRESENTATIVES else mark)
@@ -118,7 +118,9 @@ def test_every_position_keeps_the_contract(spec: str, prefix: list[int], seed: i
 @all_specs
 @settings(max_examples=3, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
-def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed: int) -> None:
+def test_init_overwrites_all_fields_but_the_settings(
+    spec: str, prefix: list[int], seed: int
+) -> None:
     check_init(make_game(spec), prefix, seed)
 
 
@@ -155,7 +157,7 @@ def test_the_spec_string_makes_the_same_game(spec: str) -> None:
     assert make_game(game.spec).params == game.params
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numpy_integers_are_valid_parameters() -> None:
     game = make_game("connect4", rows=np.int64(5), columns=np.int32(6))
     assert game is make_game("connect4:rows=5,columns=6")
     assert game.spec == "connect4:rows=5,columns=6,connect=4"

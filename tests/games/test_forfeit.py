@@ -20,7 +20,7 @@ from ludoteca.evaluate.replay_rendering import replay_text
 pytestmark = pytest.mark.interpreted
 
 NORTH, EAST, SOUTH, WEST = range(4)
-AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
+SIMULTANEOUS = [name for name in GAMES if make_game(name).simultaneous]
 
 
 def position(bodies, food=(), **params):
@@ -40,6 +40,7 @@ def position(bodies, food=(), **params):
 
 
 def step(game, s, *actions):
+    """Step with one action per goose or rider; return the returns."""
     with np.errstate(over="ignore"):
         game.step(s, np.array(actions))
     assert game.validate(s) == ""
@@ -91,7 +92,7 @@ class Leaver(Agent):
 
     def __init__(self, game, chance):
         super().__init__(game)
-        self.chance, self.left = chance, []
+        self.chance = chance
 
     def forfeit_reason(self, env_index, seat):
         return "bored", f"game {env_index}, seat {seat}"
@@ -103,7 +104,7 @@ class Leaver(Agent):
         return np.where(rng.random(len(states)) < self.chance, FORFEIT, actions)
 
 
-@pytest.mark.parametrize("name", AT_ONCE)
+@pytest.mark.parametrize("name", SIMULTANEOUS)
 @pytest.mark.parametrize("chance", [0.1, 1.0])
 def test_matches_continue_and_report_forfeits(name, chance):
     game = make_game(name)
@@ -152,14 +153,18 @@ def test_batch_is_no_larger_than_an_agent_can_play():
     class Narrow(Leaver):
         max_games = 3
 
+        def __init__(self, game, chance):
+            super().__init__(game, chance)
+            self.seen_indices = []
+
         def act(self, states, seats, rngs, env_indices):
-            self.left += env_indices.tolist()
+            self.seen_indices += env_indices.tolist()
             return super().act(states, seats, rngs, env_indices)
 
     game = make_game("tron")
     agent = Narrow(game, 0.0)
     assert play_match(game, (agent, "random"), 20).games == 20
-    assert set(agent.left) == {0, 1, 2}
+    assert set(agent.seen_indices) == {0, 1, 2}
 
 
 def test_opponents_in_environments_may_forfeit():

@@ -43,14 +43,17 @@ def position(picture: str, to_move: int = 0, plies: int = 30, **rules: str) -> t
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(".RB#"[code] for code in row) for row in game.layout.cells(s)]
 
 
-def names(game: Game, s: Any) -> set[str]:
+def legal_names(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     return {game.action_names[action] for action in game.legal(s)}
 
 
 def returns_of(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
@@ -60,12 +63,12 @@ def test_start() -> None:
     game = free_for_all()
     s = game.new()
     assert picture(game, s) == START.split()
-    assert names(game, s) == {"a3-b5", "a3-b1", "a3-c4", "a3-c2"}
+    assert legal_names(game, s) == {"a3-b5", "a3-b1", "a3-c4", "a3-c2"}
     game.step(s, game.action_names.index("a3-c4"))
-    assert names(game, s) == {"g3-f5", "g3-f1", "g3-e4", "g3-e2"}
+    assert legal_names(game, s) == {"g3-f5", "g3-f1", "g3-e4", "g3-e2"}
 
 
-# Boards before and after a move of red's, and the captures it makes.
+# Boards before and after a move of red, the move, and the number of captures.
 MOVE_CASES = {
     "a spawned piece jumps in and is replaced": (
         """
@@ -129,7 +132,7 @@ MOVE_CASES = {
 def test_a_move(boards: str, move: str, captures: int) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     game, s = position("\n".join(before for before, _ in pairs))
-    assert move in names(game, s)
+    assert move in legal_names(game, s)
     game.step(s, game.action_names.index(move))
     assert picture(game, s) == [after for _, after in pairs]
     assert s.captures.tolist() == [captures, 0]
@@ -146,7 +149,7 @@ def test_blue_moves_likewise_from_the_other_side() -> None:
         #.....#
     """
     game, s = position(board, to_move=1)
-    assert names(game, s) == {"g3-f5", "g3-f1", "g3-e4", "g3-e2", "g3xf4"}
+    assert legal_names(game, s) == {"g3-f5", "g3-f1", "g3-e4", "g3-e2", "g3xf4"}
     game.step(s, game.action_names.index("g3xf4"))
     assert picture(game, s)[1:3] == ["#....B#", "R.....B"]
     assert s.captures.tolist() == [0, 1]
@@ -167,7 +170,7 @@ def test_jumps_need_empty_cells_captures_enemies_and_spawn_cells_are_safe() -> N
         *("c2-b4", "c2-d4", "c2-e3", "c2-e1"),  # a1 and a3 lie outside
     }
     # f3 may take e4, but not what stands on g3; c2 has no enemy beside it.
-    assert names(game, s) == jumps | {"f3xe4"}
+    assert legal_names(game, s) == jumps | {"f3xe4"}
 
 
 def test_a_player_without_moves_must_pass() -> None:
@@ -179,14 +182,14 @@ def test_a_player_without_moves_must_pass() -> None:
         #RRRRR#
     """
     game, s = position(board)
-    assert names(game, s) == {"pass"}
+    assert legal_names(game, s) == {"pass"}
     before = picture(game, s)
     game.step(s, game.action_names.index("pass"))
     assert picture(game, s) == before
     assert s.captures.tolist() == [0, 0]
     assert s.plies_left == 29
     # Every cell that blue's spawned piece could jump to is taken too.
-    assert names(game, s) == {"g3xf4", "g3xf3", "g3xf2"}
+    assert legal_names(game, s) == {"g3xf4", "g3xf3", "g3xf2"}
 
 
 @pytest.mark.parametrize(
@@ -235,14 +238,14 @@ def test_parameters_change_moves_and_captures() -> None:
         #.....#
     """
     game, s = position(board, move="king", capture="knight")
-    assert names(game, s) == {"a3-b4", "a3-b2", "a3xc2"}
+    assert legal_names(game, s) == {"a3-b4", "a3-b2", "a3xc2"}
     game, s = position(board, capture="knight")
-    assert names(game, s) == {"a3-b5", "a3-b1", "a3-c4", "a3-c2"}
+    assert legal_names(game, s) == {"a3-b5", "a3-b1", "a3-c4", "a3-c2"}
     game, s = position(board, move="king", capture="king")
-    assert names(game, s) == {"a3-b4", "a3-b2", "a3-b3"}
+    assert legal_names(game, s) == {"a3-b4", "a3-b2", "a3-b3"}
 
 
-def test_the_board_of_the_document() -> None:
+def test_spawn_cells_of_an_even_board_are_not_level() -> None:
     game = free_for_all(6)
     assert picture(game, game.new()) == [
         "#......#",

@@ -33,6 +33,7 @@ def play(game: Game, moves: str) -> Any:
 
 
 def legal(game: Game, s: Any) -> list[str]:
+    """Return the names of the legal actions."""
     out = np.zeros(game.num_actions, np.int16)
     return [game.action_names[action] for action in out[: game.legal_actions(s, out)]]
 
@@ -44,12 +45,14 @@ def picture(game: Game, s: Any) -> str:
 
 
 def planes(game: Game, s: Any) -> Any:
+    """Return the observation, planes `[6, size + 2, size + 2]` with padding."""
     seen = np.zeros(game.observation_shape, np.int8)
     game.observe(s, 0, seen)
     return seen
 
 
 def returns(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     scores = np.zeros(2)
     game.returns(s, scores)
     return scores.tolist()
@@ -229,6 +232,7 @@ def test_connections_and_winner_equal_a_flood_fill(size: int) -> None:
 
 
 def cells_at_end(game: Game, trajectory: Any, i: int) -> Any:
+    """Return the cells of the final position of game `i`."""
     end = trajectory.plies[i]
     return game.layout.cells(view_records(trajectory.positions[i, end : end + 1])[0])
 
@@ -266,13 +270,16 @@ def test_no_stone_after_the_end_could_change_the_winner(size: int, seed: int) ->
 
 @pytest.mark.parametrize(("size", "openings"), [(2, ".B/B."), (3, "..B/BBB/B..")])
 def test_winning_openings_of_solved_boards(size: int, openings: str) -> None:
-    """HexWiki, "Small boards" (https://www.hexwiki.net/index.php/Small_boards)."""
+    """Cells by row; `B` is a winning opening. Source: HexWiki, "Small boards".
+
+    https://www.hexwiki.net/index.php/Small_boards
+    """
     game = hex(board_size=size)
     known: dict[bytes, bool] = {}
 
     def mover_wins(s: Any) -> bool:
         if game.is_terminal(s):
-            return False  # who moved last has won
+            return False  # the last mover has won
         key = s.cells.tobytes()
         if key not in known:
             known[key] = any(not mover_wins(after(s, name)) for name in legal(game, s))

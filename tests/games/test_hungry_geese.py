@@ -1,8 +1,8 @@
 """Tests of the rules of Hungry Geese, on boards drawn as text.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, goose 2 `ABCD...`, goose 3
-`klmn...`, and `*` is food. Moves are letters, one for each goose; `-` for a dead one. Food that a
-step brings is not shown.
+`klmn...`, and `*` is food. Moves are letters of `NESW`, one for each goose; `-` for a dead one. New
+food that a step places at random is not shown.
 """
 
 from typing import Any
@@ -59,17 +59,20 @@ def play(game: Game, s: Any, moves: str) -> list[str]:
 
 
 def returns_of(game: Game, s: Any) -> list[float]:
+    """Return the returns of all geese."""
     out = np.zeros(game.num_players)
     game.returns(s, out)
     return out.tolist()
 
 
 def view(game: Game, s: Any, player: int) -> Any:
+    """Return the observation of a player."""
     planes = np.zeros(game.observation_shape, np.int8)
     game.observe(s, player, planes)
     return planes
 
 
+# Boards before and after a step, the moves, and options of `position`.
 MOVE_CASES = {
     "heads move and tails follow": (
         """
@@ -99,7 +102,7 @@ MOVE_CASES = {
         "WE",
         {},
     ),
-    "who eats grows, because its tail stays": (
+    "a goose that eats grows, because its tail stays": (
         """
         *01.  012.
         ....  ....
@@ -108,7 +111,7 @@ MOVE_CASES = {
         "WW",
         {},
     ),
-    "who turns back dies": (
+    "a goose that turns back dies": (
         """
         .10.  ....
         ....  ....
@@ -117,7 +120,7 @@ MOVE_CASES = {
         "WW",
         {"last": "EN"},
     ),
-    "who turns back dies, even if it has no neck": (
+    "a goose that turns back dies, even if it is only a head": (
         """
         .0..  ....
         ....  ..a.
@@ -126,7 +129,7 @@ MOVE_CASES = {
         "WN",
         {"last": "EE"},
     ),
-    "nobody turns back in the first step": (
+    "no goose turns back in the first step": (
         """
         .0..  0...
         ....  ..a.
@@ -135,7 +138,7 @@ MOVE_CASES = {
         "WN",
         {"steps": 0},
     ),
-    "who bites itself dies": (
+    "a goose that bites itself dies": (
         """
         01..  ....
         32..  ....
@@ -144,7 +147,7 @@ MOVE_CASES = {
         "SW",
         {},
     ),
-    "its own tail gets out of the way": (
+    "a goose may move to the cell that its tail leaves": (
         """
         01..  12..
         32..  03..
@@ -153,7 +156,7 @@ MOVE_CASES = {
         "SW",
         {},
     ),
-    "the tail of another gets out of the way": (
+    "a goose may move to the cell that another's tail leaves": (
         """
         .01ab  01ab.
         .....  .....
@@ -162,7 +165,7 @@ MOVE_CASES = {
         "WW",
         {},
     ),
-    "the tail of who eats does not": (
+    "the tail of a goose that eats does not leave its cell": (
         """
         *01ab  012..
         .....  .....
@@ -171,7 +174,7 @@ MOVE_CASES = {
         "WW",
         {},
     ),
-    "who runs into another dies, the other does not": (
+    "a goose that runs into another dies, the other does not": (
         """
         ..a..  .....
         .012.  012..
@@ -180,7 +183,7 @@ MOVE_CASES = {
         "WS",
         {},
     ),
-    "head on, both die": (
+    "both geese die if their heads meet": (
         """
         10.ab  .....
         .....  .....
@@ -189,7 +192,7 @@ MOVE_CASES = {
         "EW",
         {},
     ),
-    "heads alone change places unharmed": (
+    "two heads without bodies change places unharmed": (
         """
         .0a.  .a0.
         ....  ....
@@ -198,7 +201,7 @@ MOVE_CASES = {
         "EW",
         {},
     ),
-    "with bodies they do not": (
+    "two geese with bodies that change places die": (
         """
         10ab  ....
         ....  ....
@@ -208,7 +211,7 @@ MOVE_CASES = {
         {},
     ),
     # Goose 0 ate, so its tail stayed and killed goose 2; the tail of goose 1 moved.
-    "of two on one food both die": (
+    "both geese die if they move to the same food": (
         """
         A10*abk  .....k.
         .......  .......
@@ -217,7 +220,7 @@ MOVE_CASES = {
         "EWEW",
         {},
     ),
-    "all are checked at once: the dying still kill": (
+    "collisions are checked at once: dying geese still kill": (
         """
         .b...  .....
         .a...  .....
@@ -226,7 +229,7 @@ MOVE_CASES = {
         "ESW",
         {},
     ),
-    "who turns back is gone before the others are checked": (
+    "a goose that turns back is removed before collisions are checked": (
         """
         .a...  .....
         012..  .a...
@@ -235,7 +238,7 @@ MOVE_CASES = {
         "ES",
         {"last": "W-"},
     ),
-    "the same, in either order": (
+    "a goose of a higher number that turns back is removed before, too": (
         """
         .0...  .....
         abc..  .0...
@@ -244,7 +247,7 @@ MOVE_CASES = {
         "SE",
         {"last": "-W"},
     ),
-    "who bites itself is gone before the others are checked, too": (
+    "a goose that bites itself is removed before collisions are checked, too": (
         """
         01...  .....
         32ab.  .ab..
@@ -253,7 +256,7 @@ MOVE_CASES = {
         "SW",
         {},
     ),
-    "each 40th step everybody loses its tail": (
+    "in each 40th step every goose loses its tail": (
         """
         .012.  01...
         .....  .....
@@ -262,7 +265,7 @@ MOVE_CASES = {
         "WW",
         {"steps": 39},
     ),
-    "no step before does": (
+    "no goose loses its tail in the step before": (
         """
         .012.  012..
         .....  .....
@@ -271,7 +274,7 @@ MOVE_CASES = {
         "WW",
         {"steps": 38},
     ),
-    "a head alone starves": (
+    "a goose without a body starves": (
         """
         ..0..  .....
         .....  .....
@@ -280,7 +283,7 @@ MOVE_CASES = {
         "NW",
         {"steps": 39},
     ),
-    "unless it eats just then": (
+    "a goose without a body that eats in this step does not starve": (
         """
         .0*..  ..0..
         .....  .....
@@ -289,7 +292,7 @@ MOVE_CASES = {
         "EW",
         {"steps": 39},
     ),
-    "the starved harm nobody": (
+    "a starved goose is removed before collisions are checked": (
         """
         .0.ab  ..a..
         .....  .....
@@ -298,7 +301,7 @@ MOVE_CASES = {
         "EW",
         {"steps": 39},
     ),
-    "nobody grows beyond the largest length": (
+    "no goose grows beyond the largest length": (
         """
         *012.  012..
         .....  .....
@@ -307,7 +310,7 @@ MOVE_CASES = {
         "WW",
         {"max_length": 3},
     ),
-    "which may be 1": (
+    "the largest length may be 1": (
         """
         *0...  0....
         .....  .....
@@ -316,7 +319,7 @@ MOVE_CASES = {
         "WW",
         {"max_length": 1},
     ),
-    "the dead do not move, and food that nobody takes stays": (
+    "dead geese do not move, and food that is not eaten stays": (
         """
         0.*..  .0*..
         .....  .....
@@ -336,8 +339,9 @@ def test_step(picture: str, moves: str, options: dict[str, Any]) -> None:
     assert play(game, s, moves) == [after for _, after in pairs]
     living = s.length > 0
     assert (s.score[~living] == scores[~living]).all()
-    worth = (steps + 2) * (int(s.max_length) + 1) + s.length
-    assert (s.score[living] == worth[living]).all()
+    # Kaggle's reward: (step + 1) * (max_length + 1) + length.
+    living_scores = (steps + 2) * (int(s.max_length) + 1) + s.length
+    assert (s.score[living] == living_scores[living]).all()
     assert game.is_terminal(s) == (living.sum() <= 1)
     assert s.num_food == len(s.food)
 
@@ -354,7 +358,7 @@ def test_food_is_refilled_only_where_there_is_room() -> None:
     assert s.food.tolist()[5:] == [NONE] * 4
 
 
-def test_a_lone_goose_has_won_after_one_step() -> None:
+def test_a_game_of_one_goose_ends_after_one_step() -> None:
     game = hungry_geese(num_players=1)
     s = game.new()
     assert not game.is_terminal(s)
@@ -447,6 +451,7 @@ AFTER = [
     "......C....",
     "...*.......",
 ]
+# The cells of `AFTER` by goose, as (row, column); goose 3 is dead.
 NOBODY: list[tuple[int, int]] = []
 HEADS = [[(0, 1)], [(1, 9)], [(4, 5)], NOBODY]
 TAILS = [[(1, 1)], [(1, 8)], [(5, 6)], NOBODY]
@@ -456,6 +461,7 @@ FOODS = [[(4, 2), (6, 3)]]
 
 
 def planes_of(cells: list[list[tuple[int, int]]]) -> Any:
+    """Return planes `[N, 7, 11]` from the marked cells of each plane."""
     planes = np.zeros((len(cells), 7, 11), np.int8)
     for plane, marked in zip(planes, cells, strict=True):
         for row, column in marked:
@@ -489,8 +495,8 @@ def test_extra_planes_show_the_time() -> None:
     play(game, s, "NEWN")
     planes = view(game, s, 1)
     assert planes.shape == (19, 7, 11)
-    assert (planes[17] == 25).all()  # 51 of 199 steps
-    assert (planes[18] == 27).all()  # 11 of 40
+    assert (planes[17] == 25).all()  # percent: 51 of 199 steps
+    assert (planes[18] == 27).all()  # percent: 11 of 40 steps since the last hunger
 
 
 def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
@@ -509,15 +515,16 @@ def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
     return other
 
 
+# The torus has rows * columns translations times 4 symmetries of a rectangle, or 8 of a square.
 @pytest.mark.parametrize(("rows", "columns", "count"), [(7, 11, 308), (5, 5, 200), (3, 4, 48)])
 def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) -> None:
     game = hungry_geese(num_players=3, rows=rows, columns=columns, min_food=3, hunger_rate=7)
-    every = game.symmetries()
-    assert len({symmetry.cells.tobytes() for symmetry in every}) == len(every) == count
-    assert (every[0].cells == np.arange(rows * columns)).all()
+    symmetries = game.symmetries()
+    assert len({symmetry.cells.tobytes() for symmetry in symmetries}) == len(symmetries) == count
+    assert (symmetries[0].cells == np.arange(rows * columns)).all()
     rng = np.random.default_rng(rows)
-    for number, symmetry in enumerate([every[i] for i in rng.permutation(count)[:40]]):
-        s = game.new(number)
+    for seed, symmetry in enumerate([symmetries[i] for i in rng.permutation(count)[:40]]):
+        s = game.new(seed)
         while not game.is_terminal(s):
             other = moved(game, s, symmetry)
             assert game.validate(other) == "", symmetry.name

@@ -21,7 +21,7 @@ from ludoteca.envs.games.hungry_geese import hungry_geese, init, is_terminal, re
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.record_views import view_records
 
-COMPILED_STEPS = 15_000  # from so many on, compilation takes less time than interpreting
+COMPILED_STEPS = 15_000  # for at least that many steps, compilation takes less than interpretation
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 RECORD = Path(os.environ.get("LUDOTECA_GEESE_RECORD", GOLDEN))
 CONFIG = (
@@ -33,9 +33,9 @@ CONFIG = (
     "max_length",
     "episode_steps",
 )
-END = 0xFFFF  # ends a goose in the checksums
+END = 0xFFFF  # follows the cells of a goose in the checksums
 
-golden_only = pytest.mark.skipif(RECORD != GOLDEN, reason="not for a record made elsewhere")
+golden_only = pytest.mark.skipif(RECORD != GOLDEN, reason="only for the record in tests/golden")
 
 
 @cache
@@ -44,6 +44,7 @@ def record() -> list[dict[str, Any]]:
     with np.load(RECORD) as file:
         arrays = {name: file[name] for name in file.files}
     games = []
+    # Where the next game begins in arrays by goose, by step, by step and goose, and of food.
     goose = at = entry = food = 0
     for number, (config, steps) in enumerate(zip(arrays["config"], arrays["steps"], strict=True)):
         players, steps = int(config[0]), int(steps)
@@ -74,7 +75,12 @@ def record() -> list[dict[str, Any]]:
 
 @cache
 def make_replay() -> Any:
-    """Return the function that replays a recorded game by our rules and records its states."""
+    """Return `replay`, which replays a recorded game of T steps by our rules.
+
+    It reads `heads [P]`, `actions [T, P]`, `food` (cells) and `food_ends [T + 2]`, and writes the
+    states after 0 to T steps: `bodies [T + 1, P, length]`, `lengths` and `scores [T + 1, P]`,
+    `foods [T + 1, count]`, `num_foods` and `over [T + 1]`, and the returns `values [T + 1, P]`.
+    """
 
     def replay(
         s: Any,
@@ -168,7 +174,7 @@ def difference(ours: dict[str, Any], recorded: dict[str, Any]) -> str:
     """Return the first difference between our game and the recorded one, or return ""."""
     steps = len(recorded["actions"])
     expected = checksums(ours)
-    outcome = mean_signs(recorded["rewards"].astype(np.int64))
+    final_returns = mean_signs(recorded["rewards"].astype(np.int64))
     for t in range(steps + 1):
         kaggle = recorded["food"][recorded["food_ends"][t] : recorded["food_ends"][t + 1]]
         food = ours["foods"][t, : ours["num_foods"][t]]
@@ -177,7 +183,7 @@ def difference(ours: dict[str, Any], recorded: dict[str, Any]) -> str:
         if ours["over"][t] != (t == steps):
             return f"step {t}: over is {ours['over'][t]}, but kaggle's game takes {steps} steps"
         dead = (recorded["died"] > 0) & (recorded["died"] <= t)
-        values = np.where(dead | (t == steps), outcome, 0)
+        values = np.where(dead | (t == steps), final_returns, 0)
         if not np.array_equal(ours["values"][t], values):
             return f"step {t}: returns are {ours['values'][t]}, kaggle's rewards make {values}"
         if t == 0:
@@ -200,6 +206,7 @@ def difference(ours: dict[str, Any], recorded: dict[str, Any]) -> str:
 
 
 def make(recorded: dict[str, Any]) -> Game:
+    """Return the game of a recorded game."""
     return hungry_geese(**recorded["params"])
 
 
@@ -213,7 +220,7 @@ def dtypes_of_many_steps() -> set[np.dtype[np.void]]:
 
 
 def numbers_of(common: bool) -> list[int]:
-    """Return the numbers of the games on common boards, or on the many rare ones."""
+    """Return the numbers of the games on boards with many recorded steps, or on the others."""
     return [
         number
         for number, recorded in enumerate(record())
@@ -222,6 +229,7 @@ def numbers_of(common: bool) -> list[int]:
 
 
 def check_games(numbers: list[int], interpreted: bool) -> None:
+    """Assert that recorded games are equal when they are replayed by our rules."""
     for number in numbers:
         recorded = record()[number]
         mismatch = difference(play(make(recorded), recorded, interpreted=interpreted), recorded)
@@ -295,7 +303,7 @@ def happens(name: str, recorded: dict[str, Any]) -> bool:
     dies = (lengths[:-1] > 0) & (lengths[1:] == 0)
     if name == "eats":
         return bool((lengths[1:] > lengths[:-1]).any())
-    if name == "starves":  # it need not have: others may have met it at the same time
+    if name == "starves":  # or dies of a collision in the step of a hunger
         return bool((dies & (lengths[:-1] == 1) & (t % params["hunger_rate"] == 0)).any())
     if name == "turns back":
         return bool((dies[1:] & ((actions[:-1] + 2) % 4 == actions[1:])).any())
@@ -312,7 +320,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
     start = view_records(game.empty(1))[0]
     draws: Counter[tuple[int, ...]] = Counter()
     with np.errstate(over="ignore"):
-        for seed in range(5_600):
+        for seed in range(5_600):  # 100 for each of the 56 ordered pairs of free cells
             s = start.copy()
             s.rng[0] = seed
             s.body[0, :3], s.body[1, :1] = (0, 4, 5), 11
@@ -326,6 +334,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
     pairs = {(a, b) for a in range(12) for b in range(12)} - {(a, a) for a in range(12)}
     free = {pair for pair in pairs if not set(pair) & {0, 4, 5, 11}}
     assert set(draws) == free
+    # The seeds are fixed: the bound only says how unlikely the counts would be.
     assert chisquare(list(draws.values())).pvalue > 0.001
 
 

@@ -11,7 +11,7 @@ import pytest
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.knight_fight import BLACK, UNDECIDED, WHITE, knight_fight
 
-CODES = ".WB*wb"
+CODES = ".WB*wb"  # `w` and `b` are knights on arrows
 
 
 def position(lines: list[str], to_move: int, attack: bool) -> tuple[Game, Any]:
@@ -28,20 +28,24 @@ def position(lines: list[str], to_move: int, attack: bool) -> tuple[Game, Any]:
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(CODES[code] for code in row) for row in game.layout.cells(s)]
 
 
-def names(game: Game, s: Any) -> set[str]:
+def legal_names(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     return {game.action_names[action] for action in game.legal(s)}
 
 
 def play(game: Game, s: Any, *actions: str) -> None:
+    """Play legal actions, given by their names."""
     for name in actions:
-        assert name in names(game, s)
+        assert name in legal_names(game, s)
         game.step(s, game.action_names.index(name))
 
 
 def returns(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     out = np.zeros(2, np.float32)
     game.returns(s, out)
     return out.tolist()
@@ -68,13 +72,13 @@ def test_white_jumps_first_and_then_turns_are_an_attack_and_a_jump() -> None:
         ".*........",
         "*.........",
     ]
-    assert names(game, s) == {"g7", "g9", "h6", "h10", "j6", "j10"}
+    assert legal_names(game, s) == {"g7", "g9", "h6", "h10", "j6", "j10"}
 
 
 def test_a_jump_onto_an_arrow_loses() -> None:
     board = ["..*B", "....", "..*.", "W..."]
     game, s = position(board, WHITE, attack=False)
-    assert names(game, s) == {"b3", "c2"}
+    assert legal_names(game, s) == {"b3", "c2"}
     play(game, s, "c2")
     assert (s.winner, returns(game, s)) == (BLACK, [-1, 1])
     assert game.is_terminal(s)
@@ -83,26 +87,27 @@ def test_a_jump_onto_an_arrow_loses() -> None:
 
 def test_knights_do_not_capture() -> None:
     game, s = position(["....", ".B..", "....", "W..."], WHITE, attack=False)
-    assert names(game, s) == {"c2"}
+    assert legal_names(game, s) == {"c2"}
 
 
-# Boards before and after attacks, and the winner.
-ATTACKS = {
-    "orthogonal": (["....", ".B..", "....", "...W"], [".*..", "*B*.", ".*..", "...W"], UNDECIDED),
-    "diagonal": (["....", ".B..", "....", "...W"], ["*.*.", ".B..", "*.*.", "...W"], UNDECIDED),
-    "orthogonal ": (["...B", "....", "....", "W..."], ["..*B", "...*", "....", "W..."], UNDECIDED),
-    "diagonal ": (["...B", "..W.", "....", "...."], ["...B", "..w.", "....", "...."], BLACK),
-    "orthogonal  ": (["...B", "..W.", "....", "...."], ["..*B", "..W*", "....", "...."], UNDECIDED),
-}
+# Attacks, boards before and after them, and the winner.
+ATTACKS = [
+    ("orthogonal", "....|.B..|....|...W", ".*..|*B*.|.*..|...W", UNDECIDED),
+    ("diagonal", "....|.B..|....|...W", "*.*.|.B..|*.*.|...W", UNDECIDED),
+    ("orthogonal", "...B|....|....|W...", "..*B|...*|....|W...", UNDECIDED),
+    ("diagonal", "...B|..W.|....|....", "...B|..w.|....|....", BLACK),
+    ("orthogonal", "...B|..W.|....|....", "..*B|..W*|....|....", UNDECIDED),
+]
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attacks_put_arrows_beside_the_opponent(name: str) -> None:
-    before, after, winner = ATTACKS[name]
-    game, s = position(before, WHITE, attack=True)
-    assert names(game, s) == {"orthogonal", "diagonal"}
-    play(game, s, name.strip())
-    assert (picture(game, s), s.winner) == (after, winner)
+@pytest.mark.parametrize(("attack", "before", "after", "winner"), ATTACKS)
+def test_attacks_put_arrows_beside_the_opponent(
+    attack: str, before: str, after: str, winner: int
+) -> None:
+    game, s = position(before.split("|"), WHITE, attack=True)
+    assert legal_names(game, s) == {"orthogonal", "diagonal"}
+    play(game, s, attack)
+    assert (picture(game, s), s.winner) == (after.split("|"), winner)
     assert s.to_move == WHITE
 
 
@@ -118,6 +123,7 @@ def test_planes() -> None:
     assert (out[3] == 0).all()
 
 
+# Messages of `validate`, and the fields of a position that cause them.
 INVALID = {
     "both knights are on arrows": {"arrows": 1},
     "arrows must be 0 or 1": {"arrows": 2},
@@ -137,6 +143,6 @@ def test_invalid_positions(reason: str) -> None:
 
 
 @pytest.mark.parametrize("board_size", [3, 20, 4.5])
-def test_sizes(board_size: Any) -> None:
+def test_invalid_sizes_are_errors(board_size: Any) -> None:
     with pytest.raises(ValueError, match="board_size"):
         knight_fight(board_size)

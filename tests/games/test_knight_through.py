@@ -32,10 +32,12 @@ def position(lines: list[str], to_move: str) -> tuple[Game, Any]:
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(".Nn"[code] for code in row) for row in game.layout.cells(s)]
 
 
-def names(game: Game, s: Any) -> set[str]:
+def legal_names(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     return {game.action_names[action] for action in game.legal(s)}
 
 
@@ -50,11 +52,11 @@ def test_knights_jump_ahead_over_pieces_and_capture() -> None:
     ]
     game, s = position(board, "N")
     # c2 jumps over its neighbors to b4, d4, a3 and e3; a1 can jump to b3 but not to c2, its own.
-    assert names(game, s) == {"c2-b4", "c2-d4", "c2-a3", "c2-e3", "a1-b3"}
+    assert legal_names(game, s) == {"c2-b4", "c2-d4", "c2-a3", "c2-e3", "a1-b3"}
     s.to_move = 1
     # Cells c3 and d2 are occupied by the player's own knights.
     expected = "d5-b4 d5-f4 d5-e3 e4-f2 c3-a2 c3-e2 c3-b1 c3-d1 d3-b2 d3-f2 d3-c1 d3-e1 d2-b1 d2-f1"
-    assert names(game, s) == set(expected.split())
+    assert legal_names(game, s) == set(expected.split())
 
 
 MOVE_CASES = {
@@ -109,14 +111,14 @@ def test_jumps_and_winners(boards: str, move: str, returns: list[int]) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abcdef".index(move[0])]
     game, s = position([before for before, _ in pairs], start)
-    assert move in names(game, s)
+    assert move in legal_names(game, s)
     game.step(s, game.action_names.index(move))
     assert picture(game, s) == [after for _, after in pairs]
     out = np.zeros(2)
     game.returns(s, out)
     assert out.tolist() == returns
     assert game.is_terminal(s) == bool(returns[0])
-    assert bool(names(game, s)) == (returns == [0, 0])
+    assert bool(legal_names(game, s)) == (returns == [0, 0])
     assert game.validate(s) == ""
 
 
@@ -127,7 +129,7 @@ def test_the_foremost_knight_can_always_jump() -> None:
         board.ravel()[cell] = "N"
         board[0, :2] = "n"
         game, s = position(["".join(row) for row in board], "N")
-        assert names(game, s)
+        assert legal_names(game, s)
 
 
 def test_start() -> None:

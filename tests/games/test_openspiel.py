@@ -1,4 +1,4 @@
-"""Random games played by OpenSpiel's rules at the same time: equal at every ply.
+"""Random games replayed by OpenSpiel's rules: positions and results are equal at every ply.
 
 By default some games are compared, and ours are interpreted. The slow tests compare thousands; our
 side of them is one compiled call, so only OpenSpiel's Python interface costs time.
@@ -19,8 +19,8 @@ from ludoteca.envs.registry import make_game
 pyspiel = pytest.importorskip("pyspiel")
 make_observation = pytest.importorskip("open_spiel.python.observation").make_observation
 
-CHUNK = 500  # games recorded at a time, to keep memory small
-QUICK_PLIES = 400  # at least, of the games that are compared by default
+SLICE = 500  # games recorded at a time, to keep memory small
+QUICK_PLIES = 400  # minimum sum of `max_plies` of the games that are compared by default
 
 
 def black_white(planes: Any) -> Any:
@@ -56,6 +56,7 @@ def breakthrough_planes(planes: Any) -> Any:
     return np.stack((first, second, np.ones_like(first)), 1)
 
 
+# Spec strings of ours and of OpenSpiel, number of games of the slow test, and conversion of planes.
 CASES = [
     ("othello", "othello", 10_000, black_white),
     ("connect4", "connect_four", 10_000, bottom_up),
@@ -105,8 +106,8 @@ def compare(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) ->
     our_number = our_numbers(game, other)
     observer = make_observation(other)
     shape = other.observation_tensor_shape()
-    for seed in range(0, games, CHUNK):
-        trajectory = record_trajectory(game, min(CHUNK, games - seed), seed=seed)
+    for seed in range(0, games, SLICE):
+        trajectory = record_trajectory(game, min(SLICE, games - seed), seed=seed)
         for i, plies in enumerate(trajectory.plies):
             seen = replay(trajectory, i, other, observer, our_number)
             expected = planes(seen.reshape(-1, *shape))

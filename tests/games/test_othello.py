@@ -48,22 +48,26 @@ def position(game: Game, picture: str, to_move: int) -> Any:
 
 
 def picture(game: Game, s: Any) -> str:
+    """Return the board drawn as text, in the form of the expected boards below."""
     rows = (" ".join(".XO"[code] for code in row) for row in game.layout.cells(s))
     return "\n".join(("", *("    " + row for row in rows), ""))
 
 
 def legal(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     out = np.zeros(game.num_actions, np.int16)
     return {game.action_names[action] for action in out[: game.legal_actions(s, out)]}
 
 
 def play(game: Game, s: Any, moves: str) -> None:
+    """Play legal moves, given by their names."""
     for name in moves.split():
         assert name in legal(game, s), f"{name} is illegal in{picture(game, s)}"
         game.step(s, game.action_names.index(name))
 
 
 def returns(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     scores = np.zeros(2)
     game.returns(s, scores)
     return scores.tolist()
@@ -128,7 +132,8 @@ def test_lines_end_at_the_side_of_the_board() -> None:
 """,
         BLACK,
     )
-    assert legal(game, s) == {"h8"}, "neither f2, g1, h4 nor a6's neighbors: lines do not wrap"
+    # Lines do not wrap around the sides: neither f2, g1, h4 nor the neighbors of a6 are legal.
+    assert legal(game, s) == {"h8"}
 
 
 def test_a_player_without_a_move_must_pass() -> None:
@@ -270,7 +275,7 @@ class Reference:
         self.start[h - 1][h] = self.start[h][h - 1] = 1
         self.start[h - 1][h - 1] = self.start[h][h] = 2
 
-    def turned(self, board: Board, color: int, row: int, column: int) -> list[tuple[int, int]]:
+    def flipped(self, board: Board, color: int, row: int, column: int) -> list[tuple[int, int]]:
         """Return the discs that a disc of `color` on (row, column) turns over."""
         flipped = []
         for dr in (-1, 0, 1):
@@ -284,21 +289,24 @@ class Reference:
         return flipped
 
     def moves(self, board: Board, color: int) -> list[int]:
+        """Return the legal placements of a color, row * size + column."""
         return [
             row * self.size + column
             for row in range(self.size)
             for column in range(self.size)
-            if board[row][column] == 0 and self.turned(board, color, row, column)
+            if board[row][column] == 0 and self.flipped(board, color, row, column)
         ]
 
     def play(self, board: Board, color: int, action: int) -> Board:
+        """Return the board after a placement."""
         row, column = divmod(action, self.size)
         child = [line[:] for line in board]
-        for r, c in [*self.turned(board, color, row, column), (row, column)]:
+        for r, c in [*self.flipped(board, color, row, column), (row, column)]:
             child[r][c] = color
         return child
 
     def perft(self, board: Board, color: int, depth: int, auto_pass: bool) -> int:
+        """Return the number of sequences of moves of a length; finished games count once."""
         if depth == 0:
             return 1
         moves = self.moves(board, color)

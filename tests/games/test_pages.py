@@ -1,9 +1,10 @@
 """Tables of docs/games, compared with the code.
 
-`ludoteca.evaluate.new_game.pages` writes facts, parameters and names. The words of other tables
-(contents of planes, effects of actions, returns, ends of games) are looked up below, as functions
-of the cells of the board: in the games of `PROVEN`, a text that is not listed, or not true
-in some position of random games, fails. Other games may use these texts, and are then tested, too.
+`ludoteca.evaluate.new_game.pages` writes facts, parameters and names. The texts of other tables
+(contents of planes, effects of actions, returns, ends of games) are keys of dictionaries below,
+whose values compute their meaning from the cells of the board. For the games of `PROVEN`, a test
+fails if a text is not listed, or is wrong in a position of random games. Other games may use these
+texts, and are then tested, too.
 """
 
 import importlib
@@ -63,7 +64,7 @@ SMALL = {
     "breakthrough_holes": "breakthrough_holes:rows=5,columns=2,holes=a3",
     "breakthrough_suicide": "breakthrough_suicide:rows=4,columns=2",
 }
-# Actions and ends that random games rarely reach; the tests of these games have positions of them.
+# Actions and ends that random games rarely reach; the tests of the rules have such positions.
 RARE_ACTIONS = {"free_for_all": {"pass, legal when nothing else is"}}
 RARE_ENDS = {
     "hungry_geese": {"199 steps have been played"},
@@ -86,6 +87,7 @@ class View:
 
     @property
     def s(self) -> Any:
+        """The position."""
         return view_records(self.trajectory.positions)[self.i, self.t]
 
     @property
@@ -106,18 +108,23 @@ class View:
 
     @property
     def mover(self) -> int:
+        """Player to move."""
         return int(self.trajectory.mover[self.i, self.t])
 
     def at(self, t: int) -> "View":
+        """Return the same view of position `t`."""
         return View(self.game, self.trajectory, self.i, t, self.p)
 
     def of(self, p: int) -> "View":
+        """Return the view of player `p`."""
         return View(self.game, self.trajectory, self.i, self.t, p)
 
     def full(self, value: float) -> Any:
+        """Return a plane with one value in every cell."""
         return np.full(self.game.observation_shape[1:], value)
 
     def marked(self, cells: Any) -> Any:
+        """Return a plane with 1 in cells, which are given by their numbers."""
         plane = self.full(0)
         for cell in cells:
             plane[np.unravel_index(cell, plane.shape)] = 1
@@ -126,16 +133,17 @@ class View:
 
 @cache
 def recorded(spec: str, games: int = GAMES_PLAYED) -> Trajectory:
-    """Return random games; those of default parameters share their machine code with other tests.
+    """Return random games.
 
-    With other parameters they are played without compiling, and `games` should be few.
+    Games of default parameters share their machine code with other tests, and always are
+    `GAMES_PLAYED`. Games of other parameters are interpreted, and `games` should be few.
     """
     played = games if ":" in spec else GAMES_PLAYED
     return record_trajectory(make_game(spec), played, seed=5, interpreted=":" in spec)
 
 
 def finals(name: str) -> Iterator[View]:
-    """Yield final positions of the usual game, and of the one on a small board."""
+    """Yield final positions of games on the default board, and on a board of `SMALL`."""
     for spec, games in ((name, GAMES_PLAYED), (SMALL.get(name), 40)):
         if spec:
             game, trajectory = make_game(spec), recorded(spec, games)
@@ -155,6 +163,7 @@ def views_of(spec: str, games: int) -> Iterator[View]:
 
 
 def goose(view: View, part: str, seat_offset: str | None) -> Any:
+    """Return the plane of a part of a goose, `seat_offset` seats after the observer."""
     q = (view.p + int(seat_offset or 0)) % view.game.num_players
     body = geese(view.s)[q]
     if part == "last head":
@@ -191,6 +200,7 @@ HEXAGON = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 
 
 def captures(view: View, q: int) -> int:
+    """Return the number of captures of player `q` so far."""
     return captures_of_both(view.of(0))[q]
 
 
@@ -206,7 +216,7 @@ def captures_of_both(view: View) -> tuple[int, int]:
 
 
 def true_fluents(view: View) -> list[str]:
-    """Return the true fluents of a game from a rule sheet."""
+    """Return the true fluents (facts of a position) of a game from a rule sheet in GDL."""
     fluents = rules(view.game).fluents
     return [f for i, f in enumerate(fluents) if int(view.s.fluents[i // 64]) >> i % 64 & 1]
 
@@ -219,6 +229,7 @@ def sheet_goals(view: View) -> tuple[int, ...]:
 
 
 PLANE_MEANINGS: dict[str, Callable[..., Any]] = {
+    # By regular expression of a text: the function of a view and the groups that returns the plane.
     "1 if the fluent `(.+)` is true": lambda v, fluent: v.full(fluent in true_fluents(v)),
     r"1 if player (\d) observes": lambda v, p: v.full(v.p == int(p)),
     "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
@@ -256,10 +267,12 @@ PLANE_MEANINGS: dict[str, Callable[..., Any]] = {
 
 
 def piece_name(view: View, player: int) -> str:
+    """Return the name of a player's pieces, such as "white"."""
     return next(piece.name for piece in view.game.layout.pieces if piece.player == player)
 
 
 def cell_of(view: View, cell: Any) -> Any:
+    """Return the plane with 1 in a cell (row, column)."""
     return view.marked([cell[0] * view.game.observation_shape[2] + cell[1]])
 
 
@@ -274,6 +287,7 @@ def fills_cell(view: View, row: str, column: str) -> bool:
 
 
 def drops_disc(view: View, column: str) -> bool:
+    """Return whether the action drops a disc into the column of a formula."""
     column = eval(column, {"__builtins__": {}, "action": view.action})
     before, after = view.owners, view.at(view.t + 1).owners
     (changed,) = np.argwhere(before != after)
@@ -293,16 +307,17 @@ def moves_head(view: View, q: int, number: str, direction: str) -> bool:
     if not start or not end or start == end:
         return True
     columns, rows = view.codes.shape[1], view.codes.shape[0]
-    down, right = step_of(number, direction, "", "")
+    down, right = step_of(number, direction, "0", "")
     row, column = (start[0] // columns + down) % rows, (start[0] % columns + right) % columns
     return end == [row * columns + column]
 
 
-def step_of(n: str, way: str, m: str, side: str) -> tuple[int, int]:
+def step_of(ahead: str, way: str, aside: str, side: str) -> tuple[int, int]:
+    """Return the step (rows, columns) of `ahead` cells one way, and `aside` cells to a side."""
     directions = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-    steps = int(n) * np.array(directions[way])
+    steps = int(ahead) * np.array(directions[way])
     if side:
-        steps = steps + int(m) * np.array(directions[side])
+        steps = steps + int(aside) * np.array(directions[side])
     return int(steps[0]), int(steps[1])
 
 
@@ -319,6 +334,7 @@ def moves_piece(view: View, start: tuple[int, int], end: tuple[int, int], takes:
     return bool(moved and (before[end] == 1 - view.mover or not takes))
 
 
+# Texts about effects of actions.
 PLACES = re.compile("(?:a disc|a mark|a stone) on row `(.*)`, column `(.*)`")
 DROPS = re.compile("a disc into column `(.*)`")
 RIDES = re.compile("(1) (up|right|down|left)")
@@ -385,10 +401,12 @@ def has_line(view: View, q: int) -> bool:
 
 
 def any_line(view: View) -> bool:
+    """Return whether a player has a line."""
     return has_line(view, 0) or has_line(view, 1)
 
 
 def full_board(view: View) -> bool:
+    """Return whether every cell has a piece."""
     return bool((view.codes != 0).all())
 
 
@@ -406,6 +424,7 @@ def can_place(view: View, q: int) -> bool:
 
 
 def edges_connected(view: View, q: int) -> bool:
+    """Return whether player `q` of Hex has connected both own edges."""
     black = piece_name(view, q) == "black"
     plane = connected(view, 1, "north") if black else connected(view, 2, "west")
     last = plane[-2, 1:-1] if black else plane[1:-1, -2]
@@ -441,6 +460,7 @@ def on_far_row(view: View, q: int) -> bool:
 
 
 def without_pieces(view: View, q: int) -> bool:
+    """Return whether player `q` has no pieces."""
     return not (view.owners == q).any()
 
 
@@ -467,11 +487,13 @@ def can_step(view: View, code: int, ahead: tuple[int, ...]) -> bool:
 
 
 def wolf_has_passed(view: View) -> bool:
+    """Return whether no sheep is below the wolf."""
     (wolf,), sheep = np.argwhere(view.codes == 1), np.argwhere(view.codes == 2)
     return bool((sheep[:, 0] <= wolf[0]).all())
 
 
 def wolf_won(view: View) -> bool:
+    """Return whether the wolf can move, and has passed the sheep or they cannot move."""
     return can_step(view, 1, (-1, 1)) and (wolf_has_passed(view) or not can_step(view, 2, (-1,)))
 
 
@@ -498,10 +520,12 @@ def opponent_difference(view: View) -> int:
 
 
 def disc_difference(view: View) -> int:
+    """Return the player's discs minus the opponent's."""
     return int((view.owners == view.p).sum() - (view.owners == 1 - view.p).sum())
 
 
 def capture_difference(view: View) -> int:
+    """Return the player's captures minus the opponent's."""
     return captures(view, view.p) - captures(view, 1 - view.p)
 
 
@@ -589,6 +613,7 @@ def find_meaning(
 
 @cache
 def page(name: str) -> str:
+    """Return the text of the page of a game."""
     return (PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -634,7 +659,7 @@ def test_tables_are_written_from_the_game() -> None:
 
 
 @all_pages
-def test_head(name: str) -> None:
+def test_page_has_a_title_an_image_and_all_tables(name: str) -> None:
     game = make_game(name)
     image = f"../images/{name}.png"
     assert page(name).startswith(f"# {game.title}\n\n![{game.title}]({image})\n")
@@ -691,7 +716,7 @@ def test_actions_have_the_effects_on_the_page(name: str) -> None:
         assert seen == set(texts) - RARE_ACTIONS.get(name, set())
 
 
-def test_the_formula_of_sheep_and_wolf() -> None:
+def test_action_numbers_of_sheep_and_wolf_follow_the_formula_on_its_page() -> None:
     game = make_game("sheep_and_wolf")
     assert "Action `7 * row + column` moves up" in page("sheep_and_wolf")
     assert "action `49 + 7 * row + column` moves down" in page("sheep_and_wolf")
@@ -753,7 +778,7 @@ def test_end(name: str) -> None:
     assert seen == set(meanings) - RARE_ENDS.get(name, set())
 
 
-def test_geese_end_in_time() -> None:
+def test_hungry_geese_ends_after_max_plies_steps() -> None:
     game = make_game("hungry_geese")
     s = game.new(seed=3)
     s.steps = game.max_plies - 2
@@ -766,6 +791,6 @@ def test_geese_end_in_time() -> None:
 
 
 @all_pages
-def test_the_file_of_the_game_draws_its_encoding(name: str) -> None:
+def test_the_module_docstring_of_a_game_draws_its_cell_numbers(name: str) -> None:
     document = importlib.import_module(find_factory(name).__module__).__doc__ or ""
     assert re.search(r"^ {4,}.*\d +\d+ +\d+", document, flags=re.MULTILINE)

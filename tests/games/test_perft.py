@@ -1,4 +1,4 @@
-"""Perft: numbers of lines of play, compared with the published ones in perft/."""
+"""Perft: the number of sequences of moves of a length, compared with published counts in perft/."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ class Table:
 
 
 def read_table(file: Path) -> Table:
+    """Read a file of counts."""
     spec, count_finished, counts, slow = "", True, {}, set()
     for line in file.read_text().splitlines():
         fields = line.split()
@@ -49,6 +50,7 @@ def read_table(file: Path) -> Table:
 
 
 def cases() -> Iterator[Any]:
+    """Yield a test case for each count of each file."""
     for file in FILES:
         table = read_table(file)
         for depth, count in table.counts.items():
@@ -70,7 +72,7 @@ def test_perft(table: Table, depth: int, count: int) -> None:
     actual = perft(game, depth, count_finished=table.count_finished)
     if actual != count:
         divide = perft_divide(game, depth, count_finished=table.count_finished)
-        lines = "\n".join(f"{name}: {below}" for name, below in divide.items())
+        lines = "\n".join(f"{name}: {child_count}" for name, child_count in divide.items())
         pytest.fail(f"{table.spec} to depth {depth}: expected {count}, got {actual}:\n{lines}")
 
 
@@ -94,6 +96,7 @@ def test_counts_by_first_action_add_up(name: str) -> None:
 @every_game
 def test_compiled_equals_interpreted(name: str) -> None:
     game = small_game(name)
+    # Interpreted counts to this depth take seconds at most.
     depth = max(depth for depth in range(1, 4) if perft(game, depth) < 20_000)
     stack = np.repeat(np.array([game.new()], game.state).reshape(1), depth)
     with np.errstate(over="ignore"):
@@ -140,6 +143,7 @@ def test_an_inactive_player_does_not_multiply_the_count() -> None:
 
 
 def invalid_arguments() -> Iterator[tuple[Game, dict[str, Any], str]]:
+    """Yield games, invalid arguments of `perft`, and their errors."""
     game = make_game("connect4")
     yield game, {"depth": -1}, "depth must be at least 0, got -1"
     yield game, {"depth": 1, "from_state": make_game("hex").new()}, "one record of connect4"

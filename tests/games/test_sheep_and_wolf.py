@@ -32,10 +32,12 @@ def position(lines: list[str], to_move: int) -> tuple[Game, Any]:
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     return ["".join(".WS"[code] for code in row) for row in game.layout.cells(s)]
 
 
-def names(game: Game, s: Any) -> set[str]:
+def legal_names(game: Game, s: Any) -> set[str]:
+    """Return the names of the legal actions."""
     return {game.action_names[action] for action in game.legal(s)}
 
 
@@ -45,10 +47,10 @@ def test_starting_position_and_first_moves() -> None:
     assert picture(game, s) == ["...W....", *["........"] * 6, "S.S.S.S."]
     assert game.player is not None
     assert game.player(s) == WOLF
-    assert names(game, s) == {"d8-c7", "d8-e7"}
+    assert legal_names(game, s) == {"d8-c7", "d8-e7"}
     game.step(s, game.action_names.index("d8-c7"))
     assert game.player(s) == SHEEP
-    assert names(game, s) == {"a1-b2", "c1-b2", "c1-d2", "e1-d2", "e1-f2", "g1-f2", "g1-h2"}
+    assert legal_names(game, s) == {"a1-b2", "c1-b2", "c1-d2", "e1-d2", "e1-f2", "g1-f2", "g1-h2"}
 
 
 def test_the_wolf_moves_in_all_directions_and_sheep_only_up() -> None:
@@ -63,14 +65,14 @@ def test_the_wolf_moves_in_all_directions_and_sheep_only_up() -> None:
         "........",
     ]
     game, s = position(board, WOLF)
-    assert names(game, s) == {"e5-f6", "e5-d4"}
+    assert legal_names(game, s) == {"e5-f6", "e5-d4"}
     s.to_move = SHEEP
     # The wolf is on the left of f4; pieces do not jump.
-    assert names(game, s) == {"d6-c7", "d6-e7", "b4-a5", "b4-c5", "f4-g5", "d2-c3", "d2-e3"}
+    assert legal_names(game, s) == {"d6-c7", "d6-e7", "b4-a5", "b4-c5", "f4-g5", "d2-c3", "d2-e3"}
 
 
 # Boards before and after a move, the move, and the winner.
-MOVES = {
+MOVE_CASES = {
     "the wolf is enclosed": (
         """
         ...W  ...W
@@ -144,12 +146,12 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize(("boards", "move", "winner"), MOVES.values(), ids=MOVES)
+@pytest.mark.parametrize(("boards", "move", "winner"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_moves_and_winners(boards: str, move: str, winner: int) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[4 - int(move[1])][0]["abcd".index(move[0])]
     game, s = position([before for before, _ in pairs], "WS".index(start))
-    assert move in names(game, s)
+    assert move in legal_names(game, s)
     game.step(s, game.action_names.index(move))
     assert picture(game, s) == [after for _, after in pairs]
     assert s.winner == winner
@@ -157,7 +159,7 @@ def test_moves_and_winners(boards: str, move: str, winner: int) -> None:
     out = np.zeros(2)
     game.returns(s, out)
     assert out.tolist() == {WOLF: [1, -1], SHEEP: [-1, 1], UNDECIDED: [0, 0]}[winner]
-    assert bool(names(game, s)) == (winner == UNDECIDED)
+    assert bool(legal_names(game, s)) == (winner == UNDECIDED)
     assert game.validate(s) == ""
 
 

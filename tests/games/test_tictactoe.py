@@ -22,16 +22,19 @@ def play(game: Game, moves: str) -> Any:
 
 
 def legal(game: Game, s: Any) -> list[str]:
+    """Return the names of the legal actions."""
     out = np.zeros(game.num_actions, np.int16)
     return [game.action_names[action] for action in out[: game.legal_actions(s, out)]]
 
 
 def picture(game: Game, s: Any) -> str:
+    """Return the board drawn as text, in the form of the expected boards below."""
     rows = (" ".join(".XO"[code] for code in row) for row in game.layout.cells(s))
     return "\n".join(("", *("    " + row for row in rows), ""))
 
 
 def returns(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     scores = np.zeros(2)
     game.returns(s, scores)
     return scores.tolist()
@@ -205,6 +208,7 @@ def test_random_games_equal_a_search_for_lines(size: int, length: int, games: in
         for t in range(plies + 1):
             s = view_records(trajectory.positions[i, t : t + 1])[0]
             assert np.array_equal(game.layout.cells(s), board)
+            # Every position of small boards; the last ones and some others of large boards.
             if size < 9 or t % 10 == 0 or t >= plies - 1:
                 grid = board.tolist()
                 marks = [{grid[r][c] for r, c in line} for line in all_lines]

@@ -8,7 +8,7 @@ from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
 
 pytestmark = pytest.mark.interpreted
 
-# X completes a line, or not, with the last of its marks at `*`.
+# Boards on which X moves to `*`, and the return of X.
 MOVE_CASES = {
     "a row": (
         """
@@ -79,7 +79,7 @@ def test_five_in_a_row(board: str, value: int) -> None:
     assert game.is_terminal(s) == bool(value)
 
 
-def test_a_full_board_is_a_draw() -> None:
+def test_only_a_full_board_is_a_draw() -> None:
     trajectory = record_trajectory(tictactoe_large(), 300, seed=2)
     last = np.arange(300), trajectory.plies
     full = trajectory.plies == 25
@@ -88,7 +88,7 @@ def test_a_full_board_is_a_draw() -> None:
     assert not (drawn & ~full).any()
 
 
-def test_it_is_tictactoe_with_other_defaults() -> None:
+def test_tictactoe_large_is_tictactoe_with_other_defaults() -> None:
     game = tictactoe_large()
     assert game.spec == "tictactoe_large:board_size=5,line=5"
     assert game.num_actions == tictactoe(5).num_actions == 25

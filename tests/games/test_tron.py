@@ -27,22 +27,26 @@ def position(lines: list[str]) -> tuple[Game, Any]:
 
 
 def picture(game: Game, s: Any) -> list[str]:
+    """Return the rows of the board, drawn as text."""
     codes = game.layout.cells(s)
     return ["".join(".rbRB"[code] for code in row) for row in codes]
 
 
 def returns_of(game: Game, s: Any) -> list[float]:
+    """Return the returns of both players."""
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
 
 
 def view(game: Game, s: Any, player: int) -> Any:
+    """Return the observation of a player."""
     planes = np.zeros(game.observation_shape, np.int8)
     game.observe(s, player, planes)
     return planes
 
 
+# Boards before and after a step, the moves of red and blue, and the returns if the game is over.
 MOVE_CASES = {
     "riders leave walls behind": (
         """
@@ -54,7 +58,7 @@ MOVE_CASES = {
         "NS",
         None,
     ),
-    "into one cell: a draw": (
+    "both riders move to the same cell: a draw": (
         """
         ....  ....
         R.B.  rBb.
@@ -63,7 +67,7 @@ MOVE_CASES = {
         "EW",
         [0, 0],
     ),
-    "into one cell around a corner: a draw": (
+    "both riders move to the same cell at right angles: a draw": (
         """
         ....  ....
         .B..  .b..
@@ -72,7 +76,7 @@ MOVE_CASES = {
         "ES",
         [0, 0],
     ),
-    "changing places: a draw, for each hits the other's wall": (
+    "both riders change places: a draw, for each hits the other's wall": (
         """
         ....  ....
         .RB.  .RB.
@@ -216,12 +220,12 @@ def test_a_game_that_fills_the_board_takes_max_plies() -> None:
     s = game.new()
     s.walls[:], s.head[:] = 0, [[0, 0], [3, 3]]
     s.walls[0, 0], s.walls[3, 3] = 1, 2
-    rides = list(zip("EEESWWWN", "WWWNEEES", strict=True))
-    for red, blue in rides:
+    joint_moves = list(zip("EEESWWWN", "WWWNEEES", strict=True))
+    for red, blue in joint_moves:
         assert not game.is_terminal(s)
         game.step(s, ["NESW".index(red), "NESW".index(blue)])
     assert game.is_terminal(s)
-    assert len(rides) == game.max_plies == 8
+    assert len(joint_moves) == game.max_plies == 8
     assert (s.walls > 0).all()
     assert returns_of(game, s) == [0, 0]
 
@@ -239,10 +243,10 @@ def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
 @pytest.mark.parametrize(("rows", "columns", "count"), [(6, 6, 8), (4, 7, 4)])
 def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) -> None:
     game = tron(rows, columns)
-    every = game.symmetries()
-    assert len({symmetry.cells.tobytes() for symmetry in every}) == len(every) == count
+    symmetries = game.symmetries()
+    assert len({symmetry.cells.tobytes() for symmetry in symmetries}) == len(symmetries) == count
     rng = np.random.default_rng(7)
-    for symmetry in every:
+    for symmetry in symmetries:
         for _ in range(5):
             s = game.new()
             while not game.is_terminal(s):

@@ -21,6 +21,8 @@ from ludoteca.envs.gdl.rules import read_rules
 from ludoteca.envs.gdl.split import split_rules
 from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine, play_random_games
 
+# Two players choose `left` or `right` at the same time, three times. Both win if they ever both
+# chose `left` in the same step.
 SMALL = """
 (role a) (role b)
 (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3)
@@ -113,23 +115,23 @@ def test_networks_follow_the_rules():
     network = compile_text(SMALL)
     assert network.roles == ("a", "b")
     assert network.moves == ("left", "right") * 2
-    found = analyze(network)
-    assert not found.sequential
-    assert (found.max_plies, found.max_plies_proved) == (3, True)
-    games = found.random_games
+    dynamics = analyze(network)
+    assert not dynamics.sequential
+    assert (dynamics.max_plies, dynamics.max_plies_proved) == (3, True)
+    games = dynamics.random_games
     # Both roles win if in one of the three steps both choose `left`.
     share = games.mean_goals(network) / 100
-    error = 5 * np.sqrt(0.25 / games.games)
+    error = 5 * np.sqrt(0.25 / games.games)  # 5 standard deviations of a share, at most
     assert np.allclose(share, 1 - 0.75**3, atol=error)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough"])
 def test_control_is_proved_and_waiting_moves_are_determined(name):
-    found = analyze(compile_sheet(find_sheet(name)))
-    assert found.sequential
-    assert found.proved
-    assert len(found.control) == 2
-    assert found.waits.sum() == 2
+    dynamics = analyze(compile_sheet(find_sheet(name)))
+    assert dynamics.sequential
+    assert dynamics.proved
+    assert len(dynamics.control) == 2
+    assert dynamics.waits.sum() == 2
 
 
 def test_step_counters_bound_the_length_of_games():
@@ -165,6 +167,8 @@ def test_splitting_keeps_the_meaning():
     assert {f"(go {x})" for x in range(1, 5)} <= set(network.moves)
 
 
+# A player flips three of eight cells. The rules define `count` for all triples of cells, but use it
+# only for the cells 0, 1 and 2.
 COUNT = """
 (role a) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3)
 (number 0) (number 1) (number 2) (number 3) (number 4) (number 5) (number 6) (number 7)
@@ -236,6 +240,7 @@ def test_demand_keeps_the_meaning(name, monkeypatch):
 
 
 def _count_variables(rule):
+    """Return how many different variables the body of a rule has."""
     atoms = itertools.chain(rule.positive, rule.negative)
     return len({word for atom in atoms for word in show(atom).strip("()").split() if "?" in word})
 

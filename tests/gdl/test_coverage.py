@@ -18,6 +18,7 @@ from ludoteca.evaluate.gdl.coverage import (
 )
 from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 
+# After one step o has no legal move, and at the end, after two, no role has a goal.
 STUCK = """
 (role x) (role o) (init (step 0)) (<= (legal ?r go) (role ?r) (true (step 0))) (legal x wait)
 (<= (next (step 1)) (true (step 0))) (<= (next (step 2)) (true (step 1)))
@@ -40,6 +41,7 @@ def write_collection(folder):
 
 
 def write_trace(folder, collection, wrong=False):
+    """Write the trace of the collection's Tic-Tac-Toe, or one with a `wrong` first move."""
     sheet = collection / "ticTacToe" / "ticTacToe.kif"
     lines = [position.line() for position in play_random_games(make_machine(sheet), 2, 0, 20)]
     file = trace_file(folder, collection, sheet)
@@ -108,7 +110,7 @@ def test_differences_from_a_trace_are_shown(tmp_path):
 
 def test_sheet_that_exceeds_the_limits_ends_only_its_process():
     def allocate():
-        return SheetCoverage("big", fluents=len(bytearray(1 << 40)))
+        return SheetCoverage("big", fluents=len(bytearray(1 << 40)))  # 1 TiB
 
     def hang():
         while True:

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(autouse=True)
 def without_tracebacks(monkeypatch):
+    """Run commands as in a terminal of 80 columns, with errors in one line."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 

@@ -1,4 +1,4 @@
-"""Games from rule sheets: dynamics, actions, returns, limits and validation."""
+"""Tests of games from rule sheets: dynamics, actions, returns, limits and validation."""
 
 import pickle
 
@@ -39,6 +39,7 @@ WALK = """
 
 
 def write(tmp_path, text, name="sheet.kif"):
+    """Write a rule sheet; return its path."""
     path = tmp_path / name
     path.write_text(text)
     return str(path)

@@ -1,4 +1,4 @@
-"""Our rule sheets have the rules of our games: in GGP-Base, and compiled."""
+"""Tests that our rule sheets have the rules of our games, both in GGP-Base and compiled."""
 
 import io
 import zipfile

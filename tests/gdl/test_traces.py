@@ -15,11 +15,13 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(scope="module")
 def machine():
+    """Return the machine of Tic-Tac-Toe's rule sheet."""
     return make_machine(find_sheet("tictactoe"))
 
 
 @pytest.fixture(scope="module")
 def positions(machine):
+    """Return the positions of three random games."""
     return list(play_random_games(machine, games=3, seed=1, max_plies=20))
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+# Viewports, width and height in CSS pixels.
 SIZES = {"phone": (390, 844), "laptop": (1280, 800), "4k": (3840, 2160)}
-TIMEOUT = 60  # seconds for a game to continue
-MAX_PLIES = 2000  # of any game here
+TIMEOUT = 60  # seconds to wait for an element of the page
+MAX_PLIES = 2000  # more than any game here takes
 ARROWS = "ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"
-# What a person sees, in one round trip to the browser.
+# JavaScript that returns what a person sees, in one round trip to the browser.
 LOOK = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   const { turn, plies } = document.querySelector(".game").dataset;
@@ -37,7 +38,7 @@ def chromium():
 
 @contextmanager
 def arena(*arguments, interpreted=True):
-    """Run `ludoteca arena`, in which the agents of this folder are known; yield its address."""
+    """Run `ludoteca arena` with this folder on its import path; yield its address."""
     environment = os.environ | ({"LUDOTECA_INTERPRETED": "1"} if interpreted else {})
     environment["PYTHONPATH"] = str(Path(__file__).parent)
     command = [sys.executable, "-P", "-m", "ludoteca", "arena", "--port", "0", "--no-browser"]
@@ -53,11 +54,12 @@ def arena(*arguments, interpreted=True):
 
 
 class Person:
-    """Person at a page of the arena, who clicks at random.
+    """Simulated person at a page of the arena, who clicks at random.
 
     Attributes:
-        page: the page.
-        problems: errors in the page so far.
+        page: the page of Playwright.
+        problems: errors in the page so far: exceptions, messages in the console, and requests to
+            other addresses.
     """
 
     def __init__(self, page, address):
@@ -91,11 +93,11 @@ class Person:
         self.page.locator(".game[data-turn]").wait_for()
 
     def look(self):
-        """Return what the page shows: turn, plies, and how much there is to choose from."""
+        """Return what the page shows: turn, plies, and the number of choices of each kind."""
         return self.page.evaluate(LOOK)
 
     def wait(self, **data):
-        """Wait until the game has such data, for example `plies=3`."""
+        """Wait until the element of the game has data attributes, for example `plies=3`."""
         selector = "".join(f'[data-{name}="{value}"]' for name, value in data.items())
         self.page.locator(f".game{selector}").wait_for()
 
@@ -115,7 +117,7 @@ class Person:
         raise AssertionError(self.page.locator(".status").inner_text())
 
     def _move(self, seen):
-        """Choose a button, or a cell and, if that is a piece, its target."""
+        """Choose a button, or a cell and, if a piece is selected by that, its target."""
         if seen["buttons"] and (seen["cells"] == 0 or self._choose.random() < 0.3):
             self._press(".choices button", seen["buttons"], seen)
         else:
@@ -125,6 +127,7 @@ class Person:
         self._wait_for(f':not([data-plies="{seen["plies"]}"])')
 
     def _press(self, selector, count, seen):
+        """Click, or touch on touch screens, a random one of `count` elements."""
         place = self.page.locator(selector).nth(self._choose.randrange(count))
         if seen["touches"]:
             place.tap()
@@ -132,13 +135,15 @@ class Person:
             place.click()
 
     def _wait_for(self, attributes):
-        """Wait until the game has attributes, or is over."""
+        """Wait until the element of the game matches a CSS selector, or the game is over."""
         self.page.locator(f'.game{attributes}, .game[data-turn="over"]').first.wait_for()
 
     def _listen(self, message):
+        """Record errors and warnings of the console."""
         if message.type in ("error", "warning"):
             self.problems.append(message.text)
 
     def _check(self, url):
+        """Record a request to another server."""
         if not url.startswith((self.address, "data:", "blob:")):
             self.problems.append(f"the page requests {url}")

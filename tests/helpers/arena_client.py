@@ -1,4 +1,4 @@
-"""Client of the arena's server without a browser: games, and the messages about them."""
+"""Client of the arena's server without a browser: it opens games and exchanges their messages."""
 
 from ludoteca.envs.registry import make_game
 
@@ -36,7 +36,7 @@ class Player:
         return message["text"]
 
     def wait(self, condition):
-        """Receive states until one fulfils a condition."""
+        """Receive states until one satisfies a condition."""
         while not condition(self.state):
             self.receive("state")
         return self.state
@@ -55,5 +55,5 @@ def open_game(client, game, params=None, seats=None, **more):
 
 
 def follow(client, board):
-    """Return a web socket of a game."""
+    """Return a web socket of a game that `open_game` has described."""
     return client.websocket_connect(f"{ADDRESS.replace('http', 'ws')}/ws/{board['id']}")

@@ -2,6 +2,7 @@
 
 from ludoteca.__main__ import main
 
+# Arguments of a short match.
 MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
 
 

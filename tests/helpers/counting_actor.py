@@ -12,14 +12,26 @@ from ludoteca.train.settings import RLConfig
 
 @dataclass(frozen=True)
 class CountedGames:
+    """Rollout of G games that were not played. All arrays have the shape `[G]`.
+
+    Attributes:
+        lengths: number of plies.
+        env_indices: index of the game in the batch.
+        networks: weight of the network that the actor received.
+        games_before: number of games of the run before the rollout.
+        random_numbers: samples of the actor's random generator.
+    """
+
     lengths: np.ndarray
     env_indices: np.ndarray
     networks: np.ndarray
-    games_before: np.ndarray  # games of the run before the rollout
+    games_before: np.ndarray
     random_numbers: np.ndarray
 
 
 class CountingActor:
+    """Self-play actor that records its arguments; negative weights raise an error."""
+
     def __init__(self, config: RLConfig, server: str):
         self._games = config.games_per_iteration
 

@@ -15,7 +15,8 @@ from ludoteca.envs.record_views import view_records
 
 NORTH, EAST, SOUTH, WEST = range(4)
 SMALL_TRON = small_spec("Tron-v0")
-GOOSE = "mcts:simulations=300"
+GOOSE = "mcts:simulations=300"  # spec string of an agent
+# Letters of the body of each goose in drawings, from head to tail.
 GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 
 
@@ -64,7 +65,17 @@ def tron_position(lines):
 
 
 class Search:
-    """Decoupled search with accessible tree arrays, compiled or interpreted."""
+    """Decoupled search with accessible tree arrays, compiled or interpreted.
+
+    Args:
+        game: the game.
+        s: the position to search.
+        config: the compile-time configuration.
+        nodes: capacity of the tree.
+        depth: largest number of plies of a playout; None: the whole game.
+        fpu: first-play urgency.
+        seed: state of the search's random generator.
+    """
 
     def __init__(self, game, s, config=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
         self.game, self.config = game, config or SearchConfig()
@@ -99,7 +110,7 @@ class Search:
         return self
 
     def check(self, simulations):
-        """Assert the invariants of every tree of a game without chance."""
+        """Assert the invariants that the tree has after a number of simulations, without chance."""
         nodes, visits = self.nodes[: self.size], self.arms["visits"][: self.size]
         values, squares = self.arms["value"][: self.size], self.arms["square"][: self.size]
         assert nodes["visits"][0] == simulations
@@ -108,14 +119,16 @@ class Search:
         pairs = set(zip(nodes["parent"].tolist(), nodes["joint"].tolist(), strict=True))
         assert len(pairs) == self.size
         assert (self.table[nodes["slot"][1:]] == np.arange(1, self.size)).all()
-        below = np.bincount(nodes["parent"][1:], nodes["visits"][1:], self.size)
+        children_visits = np.bincount(nodes["parent"][1:], nodes["visits"][1:], self.size)
         per_player = visits.sum(2)
         assert (per_player == per_player[:, :1]).all()  # all players are active, or none is
-        assert (below <= per_player[:, 0]).all()
+        assert (children_visits <= per_player[:, 0]).all()
         has_children = per_player[:, 0] > 0
+        # The first visit of a node is a playout from it, except at the root.
         played_out = np.where(np.arange(self.size) == 0, 0, 1)
         assert (per_player[has_children, 0] == (nodes["visits"] - played_out)[has_children]).all()
         assert np.isfinite(values).all()
         assert ((values >= 0) & (values <= visits)).all()
         assert ((squares >= 0) & (squares <= values + 1e-9)).all()
-        np.testing.assert_allclose(values.sum((1, 2)), per_player[:, 0])  # zero-sum: 1 a visit
+        # Scores are in [0, 1]; those of all players of a visit sum to 1.
+        np.testing.assert_allclose(values.sum((1, 2)), per_player[:, 0])

@@ -20,7 +20,7 @@ from document_blocks import ROOT, blocks_of
 from ludoteca.agents.registry import AGENTS, agent_params
 from ludoteca.envs.spec import parse_name, parse_spec
 
-# Options with smaller values in test runs, so that a run ends within seconds -> that value.
+# By option: its largest value in test runs, so that they end within seconds.
 SMALLER = {
     "--games": "8",
     "--games-per-pair": "6",
@@ -30,12 +30,12 @@ SMALLER = {
 }
 
 
-class Parsed(BaseException):  # no error, and no `except Exception` may catch it
-    """A command line was parsed, and would now be run."""
+class Parsed(BaseException):  # not an Exception: no `except Exception` of a program may catch it
+    """Signal that a command line was parsed, and would now be run."""
 
 
 def commands_of(document: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield the line of the block, the command and the block's tags, for all in `bash` blocks.
+    """Yield the line of the block, the command and the block's tags, for commands in `bash` blocks.
 
     Lines that end in a backslash are joined with the next one; comments are left out.
     """
@@ -73,10 +73,10 @@ def check_command(command: str) -> None:
 
 
 def smaller(command: str) -> str:
-    """Return the command with numbers as in `SMALLER`."""
+    """Return the command with the numbers of its options limited by `SMALLER`."""
     words = shlex.split(command)
     for k, word in enumerate(words[:-1]):
-        number = words[k + 1]  # of a tournament, --games are names
+        number = words[k + 1]  # in tournaments, the value of --games is a name
         if word in SMALLER and number.isdigit() and int(number) > int(SMALLER[word]):
             words[k + 1] = SMALLER[word]
     return shlex.join(words)
@@ -148,7 +148,7 @@ def _started_by_torchrun(words: list[str]) -> list[str]:
 
 
 def _bound(function: Any) -> Any:
-    """Return a function of the same arguments that does nothing."""
+    """Return a function that accepts the arguments of `function` and does nothing."""
 
     @wraps(function)
     def bind(*args: Any, **kwargs: Any) -> None:
@@ -180,13 +180,18 @@ def _call(words: list[str]) -> int:
 
 
 def _status(end: SystemExit) -> int:
+    """Return the exit status of an exit of Python, and print its message."""
     if isinstance(end.code, str):
         print(end.code, file=sys.stderr)
     return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
 def _check_agent(word: str) -> None:
-    """Check a word that is the spec string of an agent; others pass."""
+    """Check the parameters in a word if it is the spec string of an agent.
+
+    Raises:
+        ValueError: if the agent has no parameter of a name.
+    """
     name = parse_name(word.removeprefix("--agent="))
     if name not in AGENTS or "/" in name:
         return

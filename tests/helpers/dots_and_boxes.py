@@ -1,6 +1,6 @@
 """Dots and Boxes: a small game of two players that is not one of the package's own.
 
-Who draws the last side of a box owns it and moves again; who owns more boxes wins.
+The player who draws the last side of a box owns it and moves again; the one with more boxes wins.
 Rules: https://en.wikipedia.org/wiki/Dots_and_Boxes.
 """
 
@@ -38,7 +38,8 @@ def dots_and_boxes(size: int = 2) -> Game:
     width = 2 * size + 1
     lines = [k for k in range(width * width) if (k // width + k % width) % 2]
 
-    def moved(cells, move):
+    # Map actions by a symmetry that maps cell k to cell cells[k].
+    def map_actions(cells, mapping):
         return np.array([lines.index(cells[line]) for line in lines], np.int64)
 
     return Game(
@@ -68,7 +69,7 @@ def dots_and_boxes(size: int = 2) -> Game:
             cells,
         ),
         action_names=tuple(f"line-{k // width}-{k % width}" for k in lines),
-        symmetries=lambda: grid_symmetries(width, width, moved),
+        symmetries=lambda: grid_symmetries(width, width, map_actions),
         validate=lambda s: "",
     )
 
@@ -99,11 +100,11 @@ def legal_actions(s, out):
 @kernel
 def step(s, action):
     width = s.board.shape[0]
-    # Two rows have `width` lines together; the first of them has one less than the second.
-    short = width // 2
+    # Two rows of cells have `width` lines together: size in the first one, size + 1 in the second.
+    size = width // 2
     row, column = action // width * 2, action % width
-    if column >= short:
-        row, column = row + 1, 2 * (column - short)
+    if column >= size:
+        row, column = row + 1, 2 * (column - size)
     else:
         column = 2 * column + 1
     s.board[row, column] = 1
@@ -149,11 +150,12 @@ def observe(s, player, out):
     for row in range(width):
         for column in range(width):
             box = row % 2 == 1 and column % 2 == 1
-            held = s.board[row, column]
-            out[0, row, column] = int(held != 0 and not box)
-            out[1, row, column] = int(box and held == 1 + player)
-            out[2, row, column] = int(box and held == 2 - player)
+            code = s.board[row, column]
+            out[0, row, column] = int(code != 0 and not box)
+            out[1, row, column] = int(box and code == 1 + player)
+            out[2, row, column] = int(box and code == 2 - player)
 
 
 def cells(s):
+    """Return the codes of the pieces of the layout, by cell."""
     return s.board

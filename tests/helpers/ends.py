@@ -29,7 +29,7 @@ def is_running(pid):
     except ProcessLookupError:
         return False
     stat = Path(f"/proc/{pid}/stat")
-    if not stat.parents[1].exists():
+    if not stat.parents[1].exists():  # a system without /proc does not show zombies
         return True
     try:
         return stat.read_text().rpartition(")")[2].split()[0] != "Z"

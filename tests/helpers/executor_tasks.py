@@ -28,7 +28,7 @@ def sum_of(values):
 
 
 def total_of(shared, more):
-    """Return the sum of a shared array and a number; the array can be written to."""
+    """Return the sum of a shared array and a number; fail if the array is read-only."""
     array = shared.get()
     array[0] += 0
     return array.sum() + more

@@ -18,7 +18,7 @@ apis = pytest.mark.parametrize("api", ["aec", "parallel", "single", "self-play",
 
 
 def masks(env: Any) -> Any:
-    """Return the masks of the players to act."""
+    """Return the action masks of the players to act, as the API of the environment has them."""
     if isinstance(env, GameEnv | GameVectorEnv):
         return env.action_masks().astype(np.int8)
     if hasattr(env, "agent_selection"):
@@ -39,6 +39,7 @@ def move_once(env: Any) -> None:
 
 
 def legal_joint(env: Any) -> dict[str, int]:
+    """Return the first legal action of each player of a parallel environment."""
     game_batch = env.unwrapped.game_batch
     if game_batch.num_acting > 1:
         seats = {agent: i for i, agent in enumerate(env.possible_agents)}

@@ -39,7 +39,8 @@ SPECS = (
     "hungry_geese:num_players=2,rows=4,columns=4,episode_steps=20", "free_for_all",
     "knight_through",
 )  # fmt: skip
-# The shortest game of Othello on 4x4 as a table, but for its labels.
+# The shortest game of Othello on 4x4: the rows of a data set in CSV, without the last column, the
+# label. 0: empty, 1 and 2: discs.
 SHORT = """
 0,0,0,0,0,1,2,0,0,2,1,0,0,0,0,0
 0,2,0,0,0,2,2,0,0,2,1,0,0,0,0,0
@@ -50,6 +51,7 @@ SHORT = """
 1,2,2,2,0,2,2,0,2,2,1,0,0,0,0,0
 1,2,2,2,0,2,2,0,2,2,2,0,0,0,0,2
 """
+# Values of all types, which are invalid as most arguments.
 WEIRD = (*NUMBERS, *OTHERS, object(), b"NORTH", 1j, np.int8(3), np.zeros(3), (), {1, 2}, slice(2))
 
 
@@ -76,7 +78,8 @@ def spec_of(rng: random.Random, name: str, known: list[str]) -> str:
 
 
 def game_specs(folder: Path) -> Attempt:
-    # The target `rule_sheets` has rule sheets, some of which take as long as the limits allow.
+    """Make games from spec strings."""
+    # Not rule sheets: the target `rule_sheets` has them, and limits the time that they may take.
     names = [find_factory(name) for name in GAMES if name != "GDL-v0"]
 
     def attempt(rng: random.Random) -> None:
@@ -90,6 +93,7 @@ def game_specs(folder: Path) -> Attempt:
 
 
 def agent_specs(folder: Path) -> Attempt:
+    """Make agents from spec strings."""
     games = [make_game(SPECS[k]) for k in (0, 3, 8)]
     cheap = [name for name in AGENTS if name not in ("gtp", "htp", "kaggle", "nboard", "openspiel")]
     for name in cheap:  # imports take long
@@ -107,6 +111,7 @@ def agent_specs(folder: Path) -> Attempt:
 
 
 def command_lines(folder: Path) -> Attempt:
+    """Run commands in this process."""
     from ludoteca.__main__ import main
     from ludoteca.envs.replay import Replay
 
@@ -151,7 +156,7 @@ def command_lines(folder: Path) -> Attempt:
 
 
 def played(game: Any, rng: random.Random, plies: int) -> tuple[Any, list[Any]]:
-    """Return a position after some random plies, and the actions."""
+    """Return a position after some random plies, and the actions that led to it."""
     s, legal, actions = game.new(rng.randrange(100)), np.zeros(game.num_actions, np.int16), []
     with np.errstate(over="ignore"):
         for _ in range(plies):
@@ -172,6 +177,7 @@ def played(game: Any, rng: random.Random, plies: int) -> tuple[Any, list[Any]]:
 
 
 def replays(folder: Path) -> Attempt:
+    """Read mutated replay files."""
     from ludoteca.envs.replay import Replay
 
     seeds = []
@@ -239,7 +245,7 @@ def game_records(folder: Path) -> Attempt:
 
 
 def positions_of(count: int) -> list[tuple[Any, Any]]:
-    """Return games with positions."""
+    """Return positions of all games of `SPECS`, `count` of each, with their games."""
     found = []
     for spec in SPECS:
         game = make_game(spec)
@@ -250,6 +256,7 @@ def positions_of(count: int) -> list[tuple[Any, Any]]:
 
 
 def states_json(folder: Path) -> Attempt:
+    """Read mutated positions in JSON, and play on from them."""
     from ludoteca.envs.serialization import state_from_json, state_to_json
 
     seeds = [(game, json.loads(state_to_json(game, s))) for game, s in positions_of(4)]
@@ -289,6 +296,7 @@ def signed(data: bytes) -> bytes:
 
 
 def states_bytes(folder: Path) -> Attempt:
+    """Read mutated positions in bytes, and play on from them."""
     from ludoteca.envs.serialization import states_from_bytes, states_to_bytes
 
     seeds = []
@@ -343,6 +351,7 @@ def faces(folder: Path) -> Attempt:
     everything: list[Any] = [*single, *vector, *turns, *at_once, *sb3]
 
     def weird(rng: random.Random) -> Any:
+        """Return a value that is invalid as most arguments."""
         kind = rng.randrange(6)
         if kind == 0:
             return rng.choice(WEIRD)
@@ -352,8 +361,8 @@ def faces(folder: Path) -> Attempt:
             return [rng.choice(WEIRD) for _ in range(rng.randrange(4))]
         if kind == 3:
             shape = rng.choice(((2,), (3,), (2, 2), (), (0,)))
-            kind_of = rng.choice(("i1", "i8", "u8", "f4", "f8", "?", "O", "U3", "M8[s]"))
-            return np.zeros(shape, kind_of)
+            dtype = rng.choice(("i1", "i8", "u8", "f4", "f8", "?", "O", "U3", "M8[s]"))
+            return np.zeros(shape, dtype)
         if kind == 4:
             return {rng.choice(("a", "player_0", "player_1", 0)): rng.randrange(-1, 10)}
         return np.array([rng.randrange(-1, 10), rng.randrange(-1, 10)])
@@ -385,6 +394,7 @@ def faces(folder: Path) -> Attempt:
 
 
 def network_files(folder: Path) -> Attempt:
+    """Load agents from mutated network files."""
     from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
     from ludoteca.agents.networks.q_network import QConfig, make_q_network
     from ludoteca.agents.networks.weights import load_weights, save_weights
@@ -402,14 +412,14 @@ def network_files(folder: Path) -> Attempt:
 
     def attempt(rng: random.Random) -> None:
         kind, content, weights, metadata = rng.choice(seeds)
-        how = rng.random()
-        if how < 0.4:
+        mutated_part = rng.random()
+        if mutated_part < 0.4:  # the metadata
             text = mutate_json_text(rng, metadata)
             with contextlib.suppress(ValueError, RecursionError):
                 metadata = json.loads(text)
             with contextlib.suppress(UnicodeEncodeError, RecursionError):
                 save_weights(path, weights, metadata)
-        elif how < 0.7:  # the header
+        elif mutated_part < 0.7:  # the header
             size = int.from_bytes(content[:8], "little")
             text = mutate_json_text(rng, json.loads(content[8 : 8 + size])).encode(errors="replace")
             path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + size :])
@@ -434,6 +444,7 @@ def ask(agent: Any) -> None:
 
 
 def rllib_policies(folder: Path) -> Attempt:
+    """Load agents from mutated policies of RLlib."""
     import torch
 
     from ludoteca.agents.external.rllib import load_rllib_agent
@@ -471,6 +482,7 @@ def rllib_policies(folder: Path) -> Attempt:
 
 
 def sb3_archives(folder: Path) -> Attempt:
+    """Load agents from mutated model archives of Stable-Baselines3."""
     import torch
     from stable_baselines3 import DQN, PPO
 
@@ -515,6 +527,7 @@ def sb3_archives(folder: Path) -> Attempt:
 
 
 def run_states(folder: Path) -> Attempt:
+    """Load mutated checkpoints of training runs."""
     from ludoteca.train.run_directory import RunDirectory
 
     run = RunDirectory(folder, {})
@@ -531,6 +544,7 @@ def run_states(folder: Path) -> Attempt:
 
 
 def tables(folder: Path) -> Attempt:
+    """Load mutated data sets in CSV."""
     from ludoteca.train.data.storage import load_dataset
 
     seed = "".join(f"{line},1\n" for line in SHORT.split()).encode()
@@ -544,6 +558,7 @@ def tables(folder: Path) -> Attempt:
 
 
 def archives_of_games(folder: Path) -> Attempt:
+    """Load mutated data sets of generated games."""
     from ludoteca.train.data.generate import GenerationConfig, generate
     from ludoteca.train.data.storage import load_dataset
 
@@ -559,6 +574,7 @@ def archives_of_games(folder: Path) -> Attempt:
 
 
 def episodes(folder: Path) -> Attempt:
+    """Read mutated episodes of Kaggle."""
     from ludoteca.train.data.kaggle import read_record
     from ludoteca.train.data.kaggle_verify import verify_episode
 
@@ -581,6 +597,7 @@ def episodes(folder: Path) -> Attempt:
 
 
 def ratings(folder: Path) -> Attempt:
+    """Read mutated ratings of Kaggle's agents."""
     from ludoteca.train.data.ratings import read_rating_table, read_sidecar
 
     seed = {"id": 5, "agents": [{"index": 0, "updatedScore": 3.5}, {"index": 1}]}
@@ -599,6 +616,7 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
+    """Resume tournaments from mutated records."""
     from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
     from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE, GameLog
     from ludoteca.evaluate.tournament.plan import Match, Tournament
@@ -626,6 +644,7 @@ def tournament_records(folder: Path) -> Attempt:
 
 
 def tournaments_in_progress(folder: Path) -> Attempt:
+    """Show mutated records of tournaments that are still being played."""
     from ludoteca.evaluate.arena.tournament_view import tournament_view
     from ludoteca.evaluate.forfeits import Forfeit
     from ludoteca.evaluate.tournament.game_log import FORMAT_VERSION, TOURNAMENT_FILE
@@ -665,6 +684,7 @@ def tournaments_in_progress(folder: Path) -> Attempt:
 
 
 def edited_cells(folder: Path) -> Attempt:
+    """Set up positions from mutated boards, and play on from them."""
     from ludoteca.envs.render.status import board_codes
     from ludoteca.evaluate.arena.position_setup import position_from_cells
 
@@ -685,6 +705,7 @@ def edited_cells(folder: Path) -> Attempt:
 
 
 def kaggle_answers(folder: Path) -> Attempt:
+    """Read mutated answers of the processes of Kaggle submissions."""
     from ludoteca.agents.external.failure import FailureError
     from ludoteca.agents.external.kaggle.process import read_answer
 
@@ -708,6 +729,7 @@ def kaggle_answers(folder: Path) -> Attempt:
 
 
 def submission_archives(folder: Path) -> Attempt:
+    """Unpack mutated archives of Kaggle submissions."""
     import tarfile
 
     from ludoteca.agents.external.kaggle.agent import find_submission
@@ -724,7 +746,7 @@ def submission_archives(folder: Path) -> Attempt:
         seeds.append((folder / name, (folder / name).read_bytes()))
 
     class Owner:
-        """Keeps what is unpacked."""
+        """Object whose attributes keep the unpacked files alive."""
 
     def attempt(rng: random.Random) -> None:
         path, seed = rng.choice(seeds)
@@ -735,6 +757,7 @@ def submission_archives(folder: Path) -> Attempt:
 
 
 def rule_sheets(folder: Path) -> Attempt:
+    """Play games by mutated rule sheets in GDL, the Game Description Language."""
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 
@@ -753,6 +776,7 @@ def rule_sheets(folder: Path) -> Attempt:
 
 
 def ggp_messages(folder: Path) -> Attempt:
+    """Parse mutated messages of the General Game Playing protocol."""
     from ludoteca.evaluate.protocols.ggp_messages import parse_message
 
     seeds = (
@@ -768,6 +792,7 @@ def ggp_messages(folder: Path) -> Attempt:
 
 
 def gdl_traces(folder: Path) -> Attempt:
+    """Compare a rule sheet with mutated traces of its games."""
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.evaluate.gdl.differences import compare_trace
     from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
@@ -785,7 +810,8 @@ def gdl_traces(folder: Path) -> Attempt:
     return attempt
 
 
-# For each target: what makes it, which errors it may raise, and its share of the inputs.
+# For each target: the function that makes its attempt, the errors that attempts may raise, and the
+# relative number of attempts.
 Errors = tuple[type[BaseException], ...]
 TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "game_specs": (game_specs, (ValueError,), 0.252),

@@ -171,7 +171,7 @@ def position(game: Game, plies: int, seed: int) -> Any:
 
 
 def _play(game: Game, s: Any, seed: int) -> None:
-    """Play one ply by a fixed choice among the legal actions."""
+    """Play one ply; the seed determines the legal actions that are chosen."""
     if game.simultaneous:
         legal = [game.legal(s, p) for p in range(game.num_players)]
         game.step(
@@ -183,9 +183,10 @@ def _play(game: Game, s: Any, seed: int) -> None:
 
 
 def _search_with_agent(game: Game, case: Case, s: Any) -> dict[str, Any]:
+    """Search by an agent with playouts, several moves in a row if the case has them."""
     agent: Any = make_agent(case.search, game)
     rng = np.array([7], np.uint64)
-    hashed, visits, actions = 0, [], []
+    checksum, visits, actions = 0, [], []
     for move in range(case.moves):
         if case.moves > 1:
             report = agent.search(s, rng, agent.tree_of(0, 0))
@@ -193,22 +194,22 @@ def _search_with_agent(game: Game, case: Case, s: Any) -> dict[str, Any]:
             report = agent.search(s, rng)
         visits.append({one.name: one.visits for one in report.candidates})
         actions.append(report.action)
-        hashed = zlib.crc32(
-            repr((report.candidates, report.players, report.score)).encode(), hashed
+        checksum = zlib.crc32(
+            repr((report.candidates, report.players, report.score)).encode(), checksum
         )
-        hashed = zlib.crc32(repr(report.principal_variation).encode(), hashed)
+        checksum = zlib.crc32(repr(report.principal_variation).encode(), checksum)
         threads = agent.tree_of(0, 0) if case.moves > 1 else agent._threads
         for array in _tree(game, threads):
-            hashed = zlib.crc32(np.ascontiguousarray(array).tobytes(), hashed)
-        hashed = zlib.crc32(rng.tobytes(), hashed)
+            checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
+        checksum = zlib.crc32(rng.tobytes(), checksum)
         if move < case.moves - 1:
             game.step(s, report.action)
             _play(game, s, move)
-    return {"visits": visits, "actions": actions, "digest": f"{hashed:08x}"}
+    return {"visits": visits, "actions": actions, "digest": f"{checksum:08x}"}
 
 
 def _tree(game: Game, threads: Any) -> list[NDArray[Any]]:
-    """Return the columns of the tree of an agent with playouts."""
+    """Return the columns of the arrays of the tree of an agent with playouts."""
     tree = threads.trees[0]
     if game.simultaneous:
         nodes, arms = threads.statistics()
@@ -221,6 +222,7 @@ def _tree(game: Game, threads: Any) -> list[NDArray[Any]]:
 
 
 def _search_sequential(game: Game, case: Case, states: NDArray[np.void]) -> dict[str, Any]:
+    """Search three positions of a sequential game with a network that hashes its input."""
     options = dict(case.options)
     params = SelectionParams(max_depth=options.pop("max_depth", 0))
     config = NetworkSearchConfig(case.search, case.search != "uct", params)
@@ -230,40 +232,43 @@ def _search_sequential(game: Game, case: Case, states: NDArray[np.void]) -> dict
     rng = np.random.default_rng(3) if options else None
     streams = np.arange(1, len(states) + 1, dtype=np.uint64).reshape(-1, 1)
     result = search.run(states, hashing_network(game), 40, rng, streams=streams, **options)
-    trees, hashed = search.trees, zlib.crc32(streams.tobytes())
+    trees, checksum = search.trees, zlib.crc32(streams.tobytes())
     for b in range(len(states)):
         size = int(trees.size[b])
         visits = trees.visits[b, :size]
         totals = 2 * trees.scores[b, :size] - visits  # of values in [-1, 1]
         nodes, children = trees.nodes[b, 1:size], np.full(visits.shape, -1)
         children[nodes["parent"], nodes["joint"]] = np.arange(1, size)
-        hashed = zlib.crc32(visits.tobytes(), hashed)
-        hashed = zlib.crc32(np.where(visits > 0, totals, 0).astype(np.float64).tobytes(), hashed)
-        hashed = zlib.crc32(children.astype(np.int32).tobytes(), hashed)
-    hashed = zlib.crc32(result.root_value.round(5).tobytes(), hashed)
+        checksum = zlib.crc32(visits.tobytes(), checksum)
+        checksum = zlib.crc32(
+            np.where(visits > 0, totals, 0).astype(np.float64).tobytes(), checksum
+        )
+        checksum = zlib.crc32(children.astype(np.int32).tobytes(), checksum)
+    checksum = zlib.crc32(result.root_value.round(5).tobytes(), checksum)
     return {
         "visits": result.visit_counts.tolist(),
         "actions": result.action.tolist(),
-        "digest": f"{hashed:08x}",
+        "digest": f"{checksum:08x}",
     }
 
 
 def _search_decoupled(game: Game, case: Case, states: NDArray[np.void]) -> dict[str, Any]:
+    """Search three positions of a simultaneous game with a network that hashes its input."""
     options = dict(case.options)
     search = DecoupledNetworkGuidedSearch(
         game, len(states), 40, leaf_batch=options.pop("leaf_batch", 1)
     )
     streams = np.arange(1, len(states) + 1, dtype=np.uint64).reshape(-1, 1)
     result = search.run(states, hashing_seat_network(game), 40, streams, **options)
-    trees, hashed = search.trees, zlib.crc32(streams.tobytes())
+    trees, checksum = search.trees, zlib.crc32(streams.tobytes())
     for b in range(len(states)):
         size = int(trees.size[b])
         for array in (
             *(trees.nodes[b, :size][name] for name in ("joint", "parent", "visits")),
             *(trees.arms[b, :size][name] for name in ("visits", "value")),
         ):
-            hashed = zlib.crc32(np.ascontiguousarray(array).tobytes(), hashed)
-    return {"visits": result.visit_counts.tolist(), "digest": f"{hashed:08x}"}
+            checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
+    return {"visits": result.visit_counts.tolist(), "digest": f"{checksum:08x}"}
 
 
 def hashing_network(game: Game) -> Callable[[NDArray[np.int8]], Any]:
@@ -292,8 +297,10 @@ def hashing_seat_network(game: Game) -> Callable[[NDArray[np.void], NDArray[np.i
 
 
 def _outputs(rows: NDArray[Any], actions: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return logits `[N, actions]` and values `[N]` that are hashes of rows `[N, K]`."""
     stream = np.array([5], np.uint64)
     with np.errstate(over="ignore"):
+        # Random factors of 20 bits; 2654435761 is the multiplier of Knuth's multiplicative hash.
         factors = np.array([int(next_u64(stream)) >> 44 for _ in range(rows.shape[1])])
         mixed = (rows.astype(np.int64) @ factors + 1) * 2654435761 % (1 << 31)
         bits = (mixed[:, None] >> np.arange(actions + 1) % 17) * (3 + 2 * np.arange(actions + 1))

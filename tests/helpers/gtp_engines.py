@@ -1,6 +1,7 @@
-"""Engines in GTP, programs of their own that share no code with the package."""
+"""Engines that speak GTP (Go Text Protocol): programs that share no code with the package."""
 
-# Engine that plays the first empty cell of a 3x3 board of Hex; its argument selects a defect.
+# Engine that plays the first empty cell of a 3x3 board of Hex; its argument selects a defect, or
+# with "timed" the engine plays an illegal move unless it is sent the time limits of 60 s.
 HEX_ENGINE = """
 import os, sys, time
 kind, taken, times = sys.argv[1], set(), []

@@ -8,6 +8,7 @@ import numpy as np
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render.geometry import board_geometry
+from ludoteca.envs.render.scene import CAPTION_HEIGHT
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.evaluate.play.action_picker import is_on_board
 from ludoteca.evaluate.play.controller import GameController
@@ -22,32 +23,32 @@ KINDS = [
     "hex:board_size=2,swap=True",
     "othello:board_size=4",
 ]
-TIMEOUT = 60  # seconds
+TIMEOUT = 60  # seconds for a controller to settle
 
 
 class First(Agent):
-    """Plays the first legal action."""
+    """Agent that plays the first legal action."""
 
     def act(self, states, seats, rngs, env_indices):
         return np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
 
 
 class Illegal(Agent):
-    """Plays action 0 whether it is legal or not."""
+    """Agent that plays action 0 whether it is legal or not."""
 
     def act(self, states, seats, rngs, env_indices):
         return np.zeros(len(states), np.int64)
 
 
 class Throwing(Agent):
-    """Raises an error."""
+    """Agent that raises an error."""
 
     def act(self, states, seats, rngs, env_indices):
         raise RuntimeError("out of\nmemory")
 
 
 class Sleeping(Agent):
-    """Thinks for longer than any test takes."""
+    """Agent that thinks for longer than any test takes."""
 
     def act(self, states, seats, rngs, env_indices):
         time.sleep(600)
@@ -55,7 +56,7 @@ class Sleeping(Agent):
 
 
 class Following(First):
-    """Needs every own turn of a game, like OpenSpiel's search."""
+    """Agent of Othello that fails if it misses one of its turns, like OpenSpiel's search."""
 
     def __init__(self, game):
         super().__init__(game)
@@ -67,7 +68,7 @@ class Following(First):
 
     def act(self, states, seats, rngs, env_indices):
         discs = int((states["board"] >= 0).sum())
-        if not 0 <= discs - self.discs <= 2:
+        if not 0 <= discs - self.discs <= 2:  # one disc of each player since its last turn
             raise ValueError(f"{discs} discs after {self.discs}")
         self.discs = discs
         return super().act(states, seats, rngs, env_indices)
@@ -85,7 +86,7 @@ def sit(game, agent=None, human=0, adviser=None, **options):
 
 
 def settle(controller):
-    """Let time pass until a human is to move or nothing more happens."""
+    """Tick a controller until a human is to move or nothing more happens; return it."""
     end = time.monotonic() + TIMEOUT
     while not controller.is_settled:
         assert time.monotonic() < end
@@ -95,13 +96,13 @@ def settle(controller):
 
 
 def pixel(screen, cell):
-    """Return a pixel of a cell, `row * columns + column`, off its center."""
-    picture = screen.draw()
+    """Return a pixel `(x, y)` of a cell, `row * columns + column`, off its center."""
+    scene = screen.draw()
     layout = screen.controller.session.game.layout
-    place = board_geometry(layout)
-    x, y = place.center(*divmod(cell, layout.columns))
-    above = (picture.height - (place.height + 30)) // 2
-    return int(x + 0.3 * place.cell), int(y + above - 0.2 * place.cell)
+    geometry = board_geometry(layout)
+    x, y = geometry.center(*divmod(cell, layout.columns))
+    top = (scene.height - (geometry.height + CAPTION_HEIGHT)) // 2
+    return int(x + 0.3 * geometry.cell), int(y + top - 0.2 * geometry.cell)
 
 
 def inputs(screen, action):
@@ -111,8 +112,9 @@ def inputs(screen, action):
     if not is_on_board(session.game, action):
         screen.draw()
         key = next(k for k, a in screen.controller.picker.keys().items() if a == action)
-        area = next(area for area in screen.areas if area.key == key)
-        yield key if session.mover else (int(area.x + 5), int(area.y + 5))
+        button = next(area for area in screen.areas if area.key == key)
+        # Player 1 presses keys, player 0 clicks buttons, inside their corner.
+        yield key if session.mover else (int(button.x + 5), int(button.y + 5))
     elif layout.column_actions:
         yield pixel(screen, layout.columns + action)  # anywhere in the column
     elif layout.cell_actions:
@@ -132,7 +134,10 @@ def do(screen, action):
 
 
 class User(BoardWindow):
-    """A window whose user does what a script says; the script may look at the controller."""
+    """Window whose user follows a script, an iterator of keys, pixels and None (no input).
+
+    The script may look at the controller. At its end, the user quits.
+    """
 
     def __init__(self, pygame, script: Iterator[object]):
         super().__init__()

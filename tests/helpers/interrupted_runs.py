@@ -28,7 +28,7 @@ SMALL = {
     "eval_interval": 40,
     "eval_games": 2,
     "final_eval_games": 2,
-    "save_seconds": 1e9,
+    "save_seconds": 1e9,  # do not save by time
 }
 
 
@@ -86,6 +86,7 @@ UIB2021_CONFIG = replace(
 
 
 def value_config(data: Path) -> ValueRegressionConfig:
+    """Return settings of value regression on a data file."""
     return ValueRegressionConfig(
         data=(data,),
         network=ValueConfig(filters=(4,), hidden=8, dropout=0.5, view="mover"),
@@ -114,6 +115,7 @@ def run_content(folder: Path) -> tuple[dict, dict]:
 
 
 def assert_same_runs(one: Path, other: Path) -> None:
+    """Assert that two run folders have the same numbers and arrays."""
     (numbers, arrays), (other_numbers, other_arrays) = run_content(one), run_content(other)
     assert numbers == other_numbers
     assert arrays.keys() == other_arrays.keys()
@@ -122,6 +124,7 @@ def assert_same_runs(one: Path, other: Path) -> None:
 
 
 def run_to_end(training) -> None:
+    """Run a training until it is finished."""
     for _ in training.run():
         pass
     assert training.finished

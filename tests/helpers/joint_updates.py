@@ -33,6 +33,7 @@ from ludoteca.train.uib2021 import UIB2021Config
 
 SIZES = (33, 64, 1)  # batch sizes; 33 is split unevenly by two processes, 1 is not split
 UpdateArrays = dict[str, np.ndarray]
+PROGRESS = 0.5  # fraction of the training completed, which determines the learning rate
 
 
 def updates() -> UpdateArrays:
@@ -49,14 +50,17 @@ def updates() -> UpdateArrays:
 
 
 def _planes(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Return random binary planes `[size, *shape]`."""
     return rng.integers(2, size=(size, *shape)).astype(np.int8)
 
 
 def _policies(rng: np.random.Generator, size: int, actions: int) -> np.ndarray:
+    """Return random policies `[size, actions]`."""
     return rng.dirichlet(np.ones(actions), size).astype(np.float32)
 
 
 def _values(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return random values in [-1, 1]. Shape `[size]`."""
     return rng.uniform(-1, 1, size).astype(np.float32)
 
 
@@ -73,6 +77,7 @@ def as_array(update: tuple[dict[str, float], Any]) -> np.ndarray:
 
 
 def alphazero() -> tuple[TrainableModel, Any]:
+    """Return the learner of AlphaZero, and its update on a random batch."""
     game = make_game("tictactoe")
     shape = Encoder(game).shape
     # Not Adam: where gradients are nearly 0, it amplifies their rounding errors.
@@ -92,12 +97,13 @@ def alphazero() -> tuple[TrainableModel, Any]:
             "policy": _policies(rng, size, 9),
             "value": _values(rng, size),
         }
-        return as_array(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, PROGRESS))
 
     return learner, update
 
 
 def dqn() -> tuple[TrainableModel, Any]:
+    """Return the learner of deep Q-learning, and its update on a random batch."""
     game = make_game("tictactoe")
     shape = Encoder(game).shape
     config = DQNConfig(
@@ -113,6 +119,7 @@ def dqn() -> tuple[TrainableModel, Any]:
     def update(rng: np.random.Generator, size: int) -> np.ndarray:
         masks = rng.integers(2, size=(size, 9)).astype(np.int8)
         masks[:, 0] = 1
+        # 0 at the end of a game, else -1: the opponent is to move.
         discounts = rng.choice(np.float32([0, -1]), size)
         batch = {
             "planes": _planes(rng, size, shape),
@@ -123,12 +130,18 @@ def dqn() -> tuple[TrainableModel, Any]:
             "next_mask": masks,
             "weight": rng.random(size).astype(np.float32),
         }
-        return as_array(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, PROGRESS))
 
     return learner, update
 
 
 def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, Any]:
+    """Return the learner of PPO or a relative of it, and its update.
+
+    Args:
+        config_class: settings of the algorithm.
+        **network: parameters of the network, besides the defaults of these tests.
+    """
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(**{"kind": "residual", "view": "plain", "filters": 8, "blocks": 1} | network)
     shape = SeatEncoder(game, "plain").shape
@@ -148,15 +161,16 @@ def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, 
         if config_class is SearchImitationConfig:
             policies = _policies(rng, size, game.num_actions) * masks
             policies /= policies.sum(1, keepdims=True)
-            return as_array(learner.update(batch | {"policy": policies}, 0.5))
+            return as_array(learner.update(batch | {"policy": policies}, PROGRESS))
         probs = rng.uniform(0.1, 1, size).astype(np.float32)
         batch |= {"action": actions, "prob": probs, "advantage": _values(rng, size)}
-        return as_array(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, PROGRESS))
 
     return learner, update
 
 
 def nfsp() -> tuple[TrainableModel, Any]:
+    """Return the learner of neural fictitious self-play, and its update on a random batch."""
     game = make_game("tron:rows=5,columns=5")
     shape = SeatEncoder(game, "plain").shape
     config = NFSPConfig(
@@ -184,16 +198,18 @@ def nfsp() -> tuple[TrainableModel, Any]:
             "decision_mask": masks,
             "decision_action": rng.integers(game.num_actions, size=size),
         }
-        return as_array(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, PROGRESS))
 
     return learner, update
 
 
 def uib2021() -> tuple[TrainableModel, Any]:
+    """Return the learner of `uib2021`, and its update on a random batch."""
     return ppo(UIB2021Config, kind="uib2021")
 
 
 def search() -> tuple[TrainableModel, Any]:
+    """Return the learner of search imitation, and its update on a random batch."""
     return ppo(SearchImitationConfig)
 
 

@@ -6,6 +6,7 @@ import random
 import re
 from typing import Any
 
+# Values and pieces of text that parsers often handle wrongly.
 NUMBERS = (
     0, 1, -1, 2, 3, 7, 255, 256, 2**15, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64,
     -(2**63), 10**12, 10**400, 0.5, -0.0, 1e-300, 1e308, float("nan"), float("inf"), -float("inf"),
@@ -57,34 +58,34 @@ def mutate_bytes(rng: random.Random, data: bytes) -> bytes:
 
 
 def mutate_json(rng: random.Random, value: Any) -> Any:
-    """Return a JSON value with some of what it holds changed, removed, doubled or exchanged."""
+    """Return a JSON value with some of its parts changed, removed, doubled or exchanged."""
     value = copy.deepcopy(value)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        holder = _somewhere(rng, value)
-        if not holder:
+        container = _somewhere(rng, value)
+        if not container:
             return rng.choice(NUMBERS + OTHERS)
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        keys = list(container) if isinstance(container, dict) else range(len(container))
         key, kind = rng.choice(keys), rng.randrange(8)
-        old = holder[key]
+        old = container[key]
         if kind == 0:
-            del holder[key]
+            del container[key]
         elif kind == 1 and isinstance(old, int):
-            holder[key] = old + rng.choice((-1, 1, 2, -old, 100))
+            container[key] = old + rng.choice((-1, 1, 2, -old, 100))
         elif kind == 2:
-            holder[key] = [old]
+            container[key] = [old]
         elif kind == 3:
-            holder[key] = holder[rng.choice(keys)]
+            container[key] = container[rng.choice(keys)]
         elif kind == 4 and isinstance(old, str):
-            holder[key] = mutate_text(rng, old)
-        elif kind == 5 and isinstance(holder, list):
-            holder.insert(key, copy.deepcopy(old))
+            container[key] = mutate_text(rng, old)
+        elif kind == 5 and isinstance(container, list):
+            container.insert(key, copy.deepcopy(old))
         else:
-            holder[key] = rng.choice(NUMBERS if kind % 2 else OTHERS)
+            container[key] = rng.choice(NUMBERS if kind % 2 else OTHERS)
     return value
 
 
 def mutate_json_text(rng: random.Random, value: Any) -> str:
-    """Return the text of a mutated JSON value, which is sometimes mutated itself."""
+    """Return the text of a mutated JSON value; the text is sometimes mutated, too."""
     text = json.dumps(mutate_json(rng, value) if rng.random() < 0.85 else value)
     if rng.random() < 0.2:
         text = mutate_text(rng, text, (*PIECES, "[" * 2000, "{", "}", "]", "NaN", "null", "1e5"))
@@ -92,15 +93,15 @@ def mutate_json_text(rng: random.Random, value: Any) -> str:
 
 
 def _somewhere(rng: random.Random, value: Any) -> Any:
-    """Return a list or dictionary inside a value that holds something, or None."""
-    holder = value if isinstance(value, dict | list) and value else None
-    while holder and rng.random() < 0.8:
-        inner = list(holder.values()) if isinstance(holder, dict) else holder
+    """Return a random nonempty list or dictionary inside a value, or None if there is none."""
+    container = value if isinstance(value, dict | list) and value else None
+    while container and rng.random() < 0.8:
+        inner = list(container.values()) if isinstance(container, dict) else container
         found = rng.choice(inner)
         if not (isinstance(found, dict | list) and found):
             break
-        holder = found
-    return holder
+        container = found
+    return container
 
 
 # Terms and literals of rule sheets, and pieces of text that break them.
@@ -133,7 +134,7 @@ def mutate_sheet(rng: random.Random, text: str) -> str:
 
 
 def _expression(parts: list[str], begin: int) -> tuple[int, int]:
-    """Return the range of the token at `begin` or, of an opening parenthesis, its expression."""
+    """Return the range of the expression that begins at a token: a word or a parenthesis."""
     depth = 0
     for end in range(begin, len(parts)):
         depth += (parts[end] == "(") - (parts[end] == ")")

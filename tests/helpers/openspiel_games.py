@@ -21,4 +21,5 @@ SMALL = (
 
 
 def game_of(spec: Any) -> LudotecaGame:
+    """Return an OpenSpiel game from a spec string, or Dots and Boxes of one box."""
     return load_game(dots_and_boxes(1) if spec == "dots_and_boxes" else spec)

@@ -14,7 +14,15 @@ from ludoteca.envs.record_views import view_records
 
 @dataclass(frozen=True)
 class Statistics:
-    """Pulls of K arms, sums of scores, of their squares and of EXP3's estimates, and priors."""
+    """Statistics of K arms, with the letters of the papers. All arrays have the shape `[K]`.
+
+    Attributes:
+        n: numbers of pulls.
+        sums: sums of the scores, which are in [0, 1].
+        squares: sums of the squared scores.
+        reward_estimates: sums of EXP3's reward estimates.
+        priors: prior probabilities.
+    """
 
     n: NDArray[np.float64]
     sums: NDArray[np.float64]
@@ -24,18 +32,22 @@ class Statistics:
 
     @property
     def k(self) -> int:
+        """Number of arms."""
         return len(self.n)
 
     @property
     def t(self) -> float:
+        """Number of pulls of all arms."""
         return float(self.n.sum())
 
     @property
     def x(self) -> NDArray[np.float64]:
+        """Mean scores."""
         return self.sums / self.n
 
     @property
     def variance(self) -> NDArray[np.float64]:
+        """Variances of the scores."""
         return self.squares / self.n - self.x**2
 
     @property
@@ -46,9 +58,11 @@ class Statistics:
 
     @property
     def best(self) -> int:
+        """Index of the arm with the highest mean score."""
         return int(self.x.argmax())
 
     def records(self, policy: str) -> Any:
+        """Return the statistics as the node records of a policy."""
         arms = np.zeros(self.k, node_dtype(policy))
         for name, values in (
             ("visits", self.n),
@@ -63,7 +77,7 @@ class Statistics:
 
 
 def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -> Statistics:
-    """Return statistics of arms with 1 to 60 pulls and scores 0, 1/2 (with `draws`) and 1."""
+    """Return statistics of arms with 1 to 59 pulls and scores 0, 1/2 (with `draws`) and 1."""
     n = rng.integers(1, 60, arms)
     scores = [rng.choice([0, 0.5, 1] if draws else [0, 1], pulls) for pulls in n]
     return Statistics(
@@ -75,6 +89,7 @@ def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -
     )
 
 
+# In all functions below, `c` holds the parameters of the policy, in the order of its table.
 # Audibert, Munos and Szepesvari (2009), eq. (1): X + sqrt(2 V E / s) + 3 b c E / s, E = zeta log t.
 def ucb_v(s: Statistics, c: Any) -> NDArray[np.float64]:
     e = c[0] * np.log(s.t)
@@ -94,6 +109,7 @@ def uct(s: Statistics, c: Any) -> NDArray[np.float64]:
 
 
 def etc(s: Statistics, c: Any) -> NDArray[np.float64]:
+    """Return the indices of explore-then-commit, with c[0] = m."""
     # Arms with fewer than m pulls come first, in the order of their pulls.
     return np.where(s.n >= c[0], s.x, 2 + c[0] - s.n)
 
@@ -131,6 +147,7 @@ INDEX: dict[str, Callable[[Statistics, Any], NDArray[np.float64]]] = {
 
 
 def normalized(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights as probabilities."""
     return weights / weights.sum()
 
 
@@ -141,7 +158,7 @@ def epsilon_greedy(s: Statistics, c: Any) -> NDArray[np.float64]:
     return epsilon / s.k + (1 - epsilon) * best / best.sum()
 
 
-# Auer, Cesa-Bianchi, Freund and Schapire (2002), fig. 1, with w_i = exp(gamma gain_i / K).
+# Auer, Cesa-Bianchi, Freund and Schapire (2002), fig. 1, with w_i = exp(gamma estimate_i / K).
 def exp3(s: Statistics, c: Any) -> NDArray[np.float64]:
     weights = special.softmax(c[0] * s.reward_estimates / s.k)
     return (1 - c[0]) * weights + c[0] / s.k
@@ -164,4 +181,5 @@ PROBABILITY: dict[str, Callable[[Statistics, Any], NDArray[np.float64]]] = {
 
 
 def stream(seed: int) -> NDArray[np.uint64]:
+    """Return the state of a random generator."""
     return np.array([seed], np.uint64)

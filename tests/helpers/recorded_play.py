@@ -34,7 +34,10 @@ class FirstLegal:
 
 
 def record_play(obj: Any, steps: int = 12) -> list[Any]:
-    """Play an environment or ask an agent, with random actions that are the same every time."""
+    """Return the results of an environment in random play, or the actions of an agent.
+
+    The random actions are the same in every call.
+    """
     rng = np.random.default_rng(7)
     if hasattr(obj, "act"):
         return record_agent(obj)
@@ -91,6 +94,7 @@ def step_once(env: Any, rng: np.random.Generator) -> Any:
 
 
 def pettingzoo_step(env: Any, rng: np.random.Generator) -> Any:
+    """Step a PettingZoo environment with random legal actions, or reset it after a game."""
     if not env.agents:
         return env.reset()
     game_batch = env.unwrapped.game_batch

@@ -11,7 +11,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @np.errstate(over="ignore")
 def play(game, seed=0):
-    """Play a random game; return each position with the action that led to it."""
+    """Play a random game; return pairs of each position and the action that led to it, or None."""
     rng = np.random.default_rng(seed)
     s, action = game.new(seed), None
     history = []
@@ -24,7 +24,7 @@ def play(game, seed=0):
 
 
 def sample(game):
-    """Return the start, a position in the middle, and the end of a random game."""
+    """Return the first, the middle and the last pair of `play`."""
     history = play(game)
     return [history[0], history[len(history) // 2], history[-1]]
 

@@ -10,7 +10,7 @@ from ludoteca.envs.game import Game
 
 
 def play(game: Game, *names: str) -> Any:
-    """Return the position after moves, given by their names."""
+    """Return the position after moves, which are given by their names."""
     s = game.new()
     for name in names:
         game.step(s, game.action_names.index(name))
@@ -18,6 +18,7 @@ def play(game: Game, *names: str) -> Any:
 
 
 def agent_tree(agent: MCTSAgent) -> np.ndarray:
+    """Return the nodes in use of an agent's tree."""
     tree = agent._threads.trees[0]
     return tree.nodes[: tree.size]
 
@@ -27,8 +28,8 @@ def check_tree(nodes: np.ndarray, exact: bool = True) -> None:
 
     Args:
         nodes: the nodes.
-        exact: whether the visits of a node are those of its children and its first one. They are
-            not if nodes share children, or if proven nodes are no longer searched.
+        exact: whether the visits of a node are those of its children plus its own first visit. They
+            are not if nodes share children, or if proven nodes are no longer searched.
     """
     for i, node in enumerate(nodes):
         assert 0 <= node["value"] <= node["visits"] + 1e-9

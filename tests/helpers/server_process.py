@@ -31,5 +31,5 @@ class ServerProcess:
 
 
 def replace_engines(monkeypatch: pytest.MonkeyPatch, make_server: Callable[[], Any]) -> None:
-    """Let engine agents play a new server in place of each process they would start."""
+    """Let engine agents use a new server in place of each process that they would start."""
     monkeypatch.setattr(engine_agent, "EngineProcess", lambda command: ServerProcess(make_server()))

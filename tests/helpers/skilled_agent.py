@@ -11,7 +11,13 @@ from ludoteca.envs.rng import below
 
 
 class SkilledAgent(Agent):
-    """Epsilon-greedy agent; in tic-tac-toe, less random play wins more games."""
+    """Epsilon-greedy agent; in tic-tac-toe, less random play wins more games.
+
+    Args:
+        game: the game.
+        epsilon: probability of a random action.
+        style: a parameter without effect, for tests of tuning.
+    """
 
     def __init__(self, game: Game, epsilon: float = 0.5, style: str = ""):
         super().__init__(game)

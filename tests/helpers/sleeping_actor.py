@@ -12,6 +12,8 @@ PLAYING, LEARNING = 0.4, 0.3  # seconds for a part of a rollout, and for learnin
 
 
 class SleepingActor(CountingActor):
+    """Counting actor that takes `PLAYING` seconds for each part of a rollout."""
+
     def play(
         self, weights: Sequence[Weights], rng: np.random.Generator, games: int
     ) -> CountedGames:

@@ -13,7 +13,8 @@ from ludoteca.envs import jit
 
 SOURCES = Path(jit.__file__).parent
 
-# Plays random games, and prints the result and whether the machine code came from the cache.
+# Program that plays random games, and prints the results and whether the machine code came from the
+# cache.
 PLAY = """
 import json
 import numpy as np

@@ -1,4 +1,4 @@
-"""Agents that stop, or do not, for tests of search workers."""
+"""Agents that stop when they are asked to, or do not, for tests of search workers."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ from interactive import First
 
 from ludoteca.envs.compilation import announce, compiling
 
-LONG = 600  # seconds, more than any test takes
+LONG_SECONDS = 600  # more than any test takes
 
 
 class Stoppable(First):
@@ -29,7 +29,7 @@ class Ignoring(First):
     is_stopped = None
 
     def act(self, states, seats, rngs, env_indices):
-        time.sleep(LONG)
+        time.sleep(LONG_SECONDS)
         return super().act(states, seats, rngs, env_indices)
 
 
@@ -37,7 +37,7 @@ class Holding(First):
     """Search in C that holds the interpreter's lock, as that of OpenSpiel does."""
 
     def act(self, states, seats, rngs, env_indices):
-        sum(range(10**13))
+        sum(range(10**13))  # takes longer than any test
         return super().act(states, seats, rngs, env_indices)
 
 

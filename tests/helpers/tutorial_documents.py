@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":  # `python -P` leaves this folder out
+if __name__ == "__main__":  # `python -P` does not put this folder on the import path
     sys.path.insert(0, str(Path(__file__).parent))
 
 from document_blocks import FENCE, Block, agrees, blocks_of, execute  # noqa: E402
@@ -29,7 +29,7 @@ LINK = re.compile(r"(?P<start>\]\()(?P<target>(?!https?:|#)[^)]+)(?P<end>\))")
 
 
 def main() -> None:
-    """Parse the command line and do what it says."""
+    """Parse the command line and run documents or write notebooks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("run", "notebooks"))
     parser.add_argument("documents", nargs="*", type=Path)
@@ -78,7 +78,8 @@ def with_outputs(text: str, printed: dict[Block, str]) -> str:
 
     Args:
         text: the document.
-        printed: by block. Outputs that agree are not changed: they may have `...` for times.
+        printed: the output of each block. Outputs that agree are not changed: they may have `...`
+            for times.
     """
     starts = {block.line: block for block in printed}
     matches = list(FENCE.finditer(text))
@@ -128,6 +129,7 @@ def notebook_text(document: Path) -> str:
 
 
 def _add_text(cells: list[dict[str, Any]], text: str) -> None:
+    """Add a cell of text to a notebook, without the tags of code blocks."""
     text = re.sub(r"^```(\w+)[^\n`]*$", r"```\1", text.strip("\n"), flags=re.MULTILINE)
     if text.strip():
         text = LINK.sub(_to_docs, text)
@@ -150,6 +152,7 @@ def _to_docs(match: re.Match[str]) -> str:
 
 
 def _code_cell(number: int, block: Block) -> dict[str, Any]:
+    """Return the cell of a Python block, with the output that the document shows."""
     code = f"%%writefile {block.file}\n{block.code}" if block.file else block.code
     outputs = []
     if block.output is not None:

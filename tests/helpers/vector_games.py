@@ -20,7 +20,7 @@ MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 
 
-# Sequential and simultaneous; the others in `make test-slow`.
+# A sequential and a simultaneous game by default, the others in `make test-slow`.
 THREADED = [
     pytest.param(id_, marks=() if id_ in ("TicTacToe-v0", "Tron-v0") else pytest.mark.slow)
     for id_ in GAMES
@@ -41,7 +41,7 @@ class PythonRandom:
 
     def __init__(self, game: Game):
         self._agent = RandomAgent(game)
-        self.seats: list[int] = []  # seats of calls of `act`
+        self.seats: list[int] = []  # the seats of all calls of `act`
         self.reset_indices: list[int] = []  # indices of the games that were reset
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -53,7 +53,15 @@ class PythonRandom:
 
 
 class ReferenceGame:
-    """One game of a batch as its documentation describes it, in interpreted Python."""
+    """One game of a batch as the documentation describes it, in interpreted Python.
+
+    Args:
+        game: the game.
+        seed: the seed of this game of the batch.
+        opponent: "random", or None for self-play.
+        agent_seat: the agent's seat, or "random" for a new one in every game.
+        illegal_action: "lose", "penalize" or "random".
+    """
 
     def __init__(self, game: Game, seed: int, opponent: Any, agent_seat: Any, illegal_action: str):
         self.game, self.opponent, self.agent_seat = game, opponent, agent_seat
@@ -66,19 +74,21 @@ class ReferenceGame:
         """Sample a seed and a seat, and let opponents move until the agent is to move."""
         self.s = self.game.new(int(next_u64(self.rng)))
         if self.opponent is not None:
-            random = self.agent_seat == "random"
-            self.seat = below(self.rng, self.game.num_players) if random else self.agent_seat
+            is_random = self.agent_seat == "random"
+            self.seat = below(self.rng, self.game.num_players) if is_random else self.agent_seat
         self.over, self.illegal = False, False
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.reward = 0.0
         self.opponents_step()
 
     def legal(self, p: int) -> list[int]:
+        """Return the legal actions of player `p`."""
         out = np.zeros(self.game.num_actions, np.int16)
         sides = (p, out) if self.game.simultaneous else (out,)
         return [int(action) for action in out[: self.game.legal_actions(self.s, *sides)]]
 
     def sample(self, p: int) -> int:
+        """Sample a legal action of player `p`."""
         legal = self.legal(p)
         return legal[below(self.rng, len(legal))]
 
@@ -91,16 +101,18 @@ class ReferenceGame:
             game.step(self.s, self.sample(game.player(self.s)))
 
     def returns(self) -> NDArray[np.float32]:
+        """Return the returns of all players."""
         out = np.zeros(self.game.num_players, np.float32)
         self.game.returns(self.s, out)
         return out
 
     def step(self, actions: list[int]) -> None:
+        """Step with the actions of the controlled players, by the rule for illegal actions."""
         game, s = self.game, self.s
         if game.simultaneous:
-            mine = range(game.num_players) if self.opponent is None else [self.seat]
-            movers = [p for p in mine if game.is_active(s, p)]
-            chosen = dict(zip(mine, actions, strict=True))
+            controlled = range(game.num_players) if self.opponent is None else [self.seat]
+            movers = [p for p in controlled if game.is_active(s, p)]
+            chosen = dict(zip(controlled, actions, strict=True))
         else:
             movers = [game.player(s)]
             chosen = {movers[0]: actions[0]}
@@ -125,14 +137,14 @@ class ReferenceGame:
             else:
                 game.step(s, chosen[movers[0]])
             self.opponents_step()
-            gone = game.simultaneous and self.seat >= 0 and not game.is_active(s, self.seat)
-            self.over = game.is_terminal(s) or gone
+            is_out = game.simultaneous and self.seat >= 0 and not game.is_active(s, self.seat)
+            self.over = game.is_terminal(s) or is_out
             has_rewards = game.simultaneous or game.is_terminal(s)
             self.rewards = self.returns() - before if has_rewards else np.zeros_like(before)
         self.reward = float(self.rewards[rewarded])
 
     def observe(self) -> dict[str, Any]:
-        """Return observation, mask and player."""
+        """Return observation, action mask and player, of all players in simultaneous self-play."""
         game, s = self.game, self.s
         if game.simultaneous:
             seats = [*range(game.num_players)] if self.opponent is None else [self.seat]
@@ -143,18 +155,19 @@ class ReferenceGame:
             seats = [player]
         planes = np.zeros((len(seats), *game.observation_shape), np.int8)
         masks = np.zeros((len(seats), game.num_actions), np.int8)
-        for w, p in enumerate(seats):
-            game.observe(s, p, planes[w])
+        for row, p in enumerate(seats):
+            game.observe(s, p, planes[row])
             if p in movers and not self.over:
-                masks[w, self.legal(p)] = 1
-        every = game.simultaneous and self.opponent is None
+                masks[row, self.legal(p)] = 1
+        all_players = game.simultaneous and self.opponent is None
         return {
-            "observation": planes if every else planes[0],
-            "action_mask": masks if every else masks[0],
+            "observation": planes if all_players else planes[0],
+            "action_mask": masks if all_players else masks[0],
             "player": player,
         }
 
     def rewards_info(self) -> dict[str, Any]:
+        """Return the information about the last step."""
         return {"rewards": self.rewards.copy(), "illegal_action": self.illegal}
 
 

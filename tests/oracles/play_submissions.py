@@ -5,10 +5,10 @@ reads a list of games from standard input, as JSON, and writes the played games:
 
     {"configuration": {...}, "seed": 0, "bank": 60, "agents": [...]}
 
-`bank` is the overage time in seconds. An agent is the path of a submission, or a list of its return
-values, step by step, where `"raise"` raises an error. The output of each game has `boards`, the
-step, geese and food of each state, and `geese`, the status, action, reward and remaining overage
-time of each goose in each state.
+`bank` is the overage time in seconds. An agent is the path of a submission, or a list of the values
+that it returns step by step, where `"raise"` raises an error. The output of each game has `boards`
+(the step, geese and food of each state) and `geese` (the status, action, reward and remaining
+overage time of each goose in each state).
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import random
 import sys
 from typing import Any
 
-with contextlib.redirect_stdout(io.StringIO()):  # it prints which games it cannot load
+with contextlib.redirect_stdout(io.StringIO()):  # kaggle reports games that cannot be loaded
     import kaggle_environments
 
 
@@ -29,7 +29,7 @@ def play(game: dict[str, Any]) -> dict[str, Any]:
     env.reset(len(game["agents"]))
     for state in env.state:
         state.observation.remainingOverageTime = game["bank"]
-    # As `env.run`, which would reset the bank first.
+    # The loop of `env.run`, which itself would first reset the overage time.
     runner = env._Environment__agent_runner(
         [agent if isinstance(agent, str) else scripted(agent) for agent in game["agents"]]
     )

@@ -1,9 +1,9 @@
 """Record episode files of Hungry Geese whose agents fail, as kaggle-environments writes them.
 
-Run it as `record_geese.py` beside it, whose docstring says how. It writes two files to
-`tests/golden/geese_episodes.zip`, beside those that are there: `faults.json`, in which agents are
-too late, raise an error and answer nonsense, and `small.json`, on a small board with rules of its
-own. The same seed records the same games.
+Run it like `record_geese.py`, whose docstring says how. It adds or replaces two files in
+`tests/golden/geese_episodes.zip`: `faults.json`, in which agents are too late, raise an error and
+return nonsense, and `small.json`, on a small board with other parameters. The same seed records the
+same games.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 
 from record_geese import NAMES, View, hungry, kaggle_environments
 
-# What agents answer instead of an action, by step and seat.
+# What agents return instead of an action, by step and seat.
 FAULTS = {
     (4, 1): kaggle_environments.errors.DeadlineExceeded,
     (7, 3): lambda: ZeroDivisionError("division by zero"),
@@ -37,7 +37,7 @@ def play(
     configuration: dict[str, int],
     faults: dict[tuple[int, int], Callable[[], Any]],
 ) -> Any:
-    """Play a game of hungry geese, of which some fail."""
+    """Play a game between geese of the policy `hungry`, some of which fail as `faults` says."""
     env = kaggle_environments.make("hungry_geese", configuration)
     env.reset(players)
     last: list[int | None] = [None] * players

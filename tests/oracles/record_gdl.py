@@ -2,11 +2,11 @@
 
 `make gdl-oracle` fetches GGP-Base (https://github.com/ggp-org/ggp-base, version in the Makefile)
 into the ignored folder `.ggp-base`, compiles its prover and `GdlTraces.java` there, and runs this
-script without arguments: it records the golden games of our own sheets,
-`tests/golden/gdl_traces.zip`, one member `NAME.jsonl` a sheet. `GdlTraces.java` describes the
-lines.
+script without arguments: it records the golden games of our own sheets in
+`tests/golden/gdl_traces.zip`, with one member `NAME.jsonl` per sheet. `GdlTraces.java` describes
+the format of the lines.
 
-Sheets of others are read from a folder and recorded into a folder, one file a sheet:
+Other sheets are read from a folder, and recorded into another with one file per sheet:
 
     make gdl-traces SHEETS=ggp-repository TRACES=build/traces
 
@@ -110,7 +110,9 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-plies", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of each sheet (--sheets)")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="time limit per sheet (--sheets)"
+    )
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
         sys.exit(f"{BUILD} does not hold GGP-Base: run `make gdl-oracle`")

@@ -286,7 +286,7 @@ class Record:
         self.rewards += [agent.reward for agent in env.state]
 
     def save(self, file: Path) -> None:
-        """Write the arrays, each in the smallest type that holds it."""
+        """Write the arrays, in integer types that hold all values."""
         types = {"actions": np.int8, "rewards": np.int32, "checksums": np.uint32}
         arrays = {
             name: np.array(values, types.get(name, np.int16)) for name, values in vars(self).items()
