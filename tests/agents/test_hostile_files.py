@@ -119,7 +119,7 @@ def test_spec_values_must_have_the_type_of_their_parameter(game, spec, error, me
         ("device=meta", "device must be one that PyTorch can use.* got 'meta'"),
         ("device=5", "device must be one that PyTorch can use.* got '5'"),
         ("fpu_reduction=x", "fpu_reduction must be a number, got 'x' in 'az:"),
-        ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
+        ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', 'int16', got"),
     ],
 )
 def test_network_settings_are_validated(network, parameter, message):

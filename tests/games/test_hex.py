@@ -298,7 +298,7 @@ def test_winning_openings_of_solved_boards(size: int, openings: str) -> None:
     ("field", "value", "problem"),
     [
         ("to_move", 2, "to_move 2, winner -1 or swapped 0 is out of range"),
-        ("stones", 5, "stones is 5, but 3 are on the board"),
+        ("stones", 5, "stones is 5, but 3 stones are on the board"),
         ("winner", 0, "the connections or the winner do not follow from the stones"),
         ("cells", 3, "a cell holds both a black and a white stone"),
     ],
