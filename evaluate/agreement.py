@@ -40,7 +40,8 @@ def measure_agreement(
         game: a simultaneous game, as a spec string.
         games: number of games of each agent against itself, which give the positions.
         moves: maximum number of decisions, each of one player in one position.
-        repeats: number of moves that are sampled for each decision, at least 3.
+        repeats: number of moves that are sampled for each decision, at least 3; with 2, both
+            fractions of `self_agreement` would be equal.
         seed: seed of the games and of the samples.
     """
     integer("moves", moves, 1, 10**9)

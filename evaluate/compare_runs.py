@@ -22,7 +22,7 @@ from ludoteca.terminal_table import TerminalTable
 
 RESULTS_FILE = "results.json"  # in the folder of a finished run
 PER_RUN_SETTINGS = ("seed", "run_dir")  # settings that may differ between the runs of a group
-MIN_SEEDS = 10  # with fewer seeds, bootstrap intervals are too narrow
+MIN_SEEDS = 10  # with fewer seeds, bootstrap intervals are too narrow, see `bootstrap`
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Comparison:
         opponents: opponents that all groups have in common.
         aggregates: estimates of each group, by the name of the aggregate.
         improvements: probability that a run of group i scores higher than a run of group j, by
-            `(i, j)`.
+            `(i, j)` with i < j, see `probability_of_improvement`.
     """
 
     groups: tuple[RunGroup, ...]

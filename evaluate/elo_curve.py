@@ -38,7 +38,7 @@ NEIGHBORS = 2  # number of following checkpoints that each checkpoint plays
 
 @dataclass(frozen=True)
 class RatedAgent:
-    """Rating of a checkpoint or of another agent.
+    """Rating of a checkpoint or of another agent; the Elo numbers are 0 until it is rated.
 
     Attributes:
         name: name of the agent.
@@ -76,7 +76,7 @@ def rate_checkpoints(
         agent: spec string of a checkpoint's agent; `{path}` stands for the checkpoint's file.
         games: number of games of each match.
         random_plies: number of random plies at the beginning of each game, the same for both
-            players; otherwise networks would repeat the same game.
+            seatings of the agents; otherwise networks would repeat the same game.
         seed: seed of the matches.
         out: folder of the results; by default the run's folder.
         processes: number of concurrent matches; None for one per core, or as many as the cluster

@@ -11,7 +11,8 @@ class Forfeit:
     """Forfeit of an agent in one seat of a game.
 
     Attributes:
-        game: number of the game in the match, from 0.
+        game: number of the game; the first game of a match has the number `first_game` of
+            `play_match`, by default 0.
         agent: index of the agent in the match.
         seat: the forfeited seat.
         ply: number of plies played before the forfeit.

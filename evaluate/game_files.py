@@ -1,4 +1,7 @@
-"""Files of game records and of FFO positions, as the commands load and show them."""
+"""Files of game records and of FFO positions, as the commands load and show them.
+
+The FFO format is that of a test suite of endgames of Othello, see `ludoteca.envs.formats.ffo`.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -93,7 +96,10 @@ def save_positions(path: Path, replays: Sequence[Replay], ply: int | None = None
 
 
 def positions_text(positions: Sequence[FFOLine]) -> Iterator[str]:
-    """Yield Othello positions as text: the board, and the legal moves with their known scores."""
+    """Yield Othello positions as text: the board, and the legal moves with their known scores.
+
+    A score is the final disc difference after the move, for the player to move.
+    """
     game = make_game("othello")
     for position in positions:
         s = position.state

@@ -30,7 +30,7 @@ def percent(fraction: float, digits: int = 1) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p value with two significant digits, at most four decimals."""
+    """Return a p value with two decimals, below 0.1 with four; `"< 0.0001"` if it is smaller."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 

@@ -132,7 +132,8 @@ def play_match(
             from the streams passed to them.
         first_game: number of the first game. Matches of games 0 to 99 and of games 100 to 199 have
             the same games as one match of 200 games.
-        batch_size: number of concurrent games; fewer if an agent has a lower `Agent.max_games`.
+        batch_size: maximum number of concurrent games, over all threads; fewer if an agent has a
+            lower `Agent.max_games`.
         num_threads: number of threads that share the games, each with its own agents, made from the
             spec strings. Faster for agents that mostly run compiled code.
         num_replays: number of games, counted from the first, whose replays are returned.

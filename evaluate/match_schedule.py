@@ -43,13 +43,15 @@ class MatchSchedule:
 
 @dataclass
 class GameResults:
-    """Results of the games of a match; each entry is written when its game ends.
+    """Results of the games of a match, of P seats.
+
+    `returns` and `replays` are written when a game ends, the others during the games.
 
     Attributes:
         returns: returns of the finished games. Shape `[games, P]`.
-        plies: number of plies played. Shape `[games]`.
-        game_digests: hashes of the seating and of all actions, equal for equal games. Shape
-            `[games]`.
+        plies: number of plies played so far. Shape `[games]`.
+        game_digests: hashes of the seating and of all actions so far, to count distinct games.
+            Shape `[games]`.
         replays: replays by the index of the game, counted from the first game of the match.
         forfeits: forfeits of the agents, not sorted.
         move_times: times of the moves in a match with a clock, dtype `MOVE_TIMES`. Shape
@@ -108,6 +110,7 @@ def empty_results(schedule: MatchSchedule) -> GameResults:
 
 def update_digests(digests: NDArray[np.uint64], values: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the digests after one more value of each game: a step of FNV-1, and a mixing shift."""
+    # + 1, because `FORFEIT` is -1.
     mixed: NDArray[np.uint64] = digests * FNV_PRIME ^ (values + 1).astype(np.uint64)
     return mixed ^ mixed >> np.uint64(29)
 

@@ -185,7 +185,8 @@ class ArenaGame:
     def undo(self, ply: int | None = None) -> None:
         """Go back to a ply, by default to the last decision of a person.
 
-        A game between agents goes back one ply and pauses.
+        A game without decisions of people so far goes back one ply. The game pauses if it is
+        simultaneous, or an agent is to move at the ply.
 
         Raises:
             ValueError: if there is nothing to undo.

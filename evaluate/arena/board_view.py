@@ -63,12 +63,14 @@ def position_view(
 ) -> dict[str, Any]:
     """Return a position: its shapes as SVG, the code of each cell, and its status in words.
 
+    The code of a cell is 0 if it is empty, else 1 + the index of its piece in `Layout.pieces`.
+
     Args:
         game: the game.
         s: the position, a NumPy record.
         ply: number of plies before it.
         last_action: the action before it, of a simultaneous game a joint action; None at the start.
-        standings: standing of each player.
+        standings: standing of each player, or empty if they are not shown.
     """
     marked = None if game.simultaneous else last_action  # joint actions are not marked
     drawn = scene(game, s, marked, captions=())

@@ -31,7 +31,8 @@ class Job:
         was_sent: whether the request was sent to the process.
         is_stopping: whether a stop was sent to the process.
         phase: phase of the request in its process, see `requests`.
-        phase_begin: time of the event loop when the phase or a compilation began, in seconds.
+        phase_begin: time of the event loop when the phase began, or a compilation in it began or
+            ended, in seconds.
         is_acknowledged: whether the process has acknowledged a stop.
         has_ended: set when the process has answered, or has ended.
     """

@@ -67,9 +67,10 @@ def write_sheep_and_wolf(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_free_for_all(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write pieces; the parity of the plies left gives the player to move: they may change by one.
+    """Write the pieces, and the plies left, whose parity gives the player to move.
 
-    A position in which the game is over gets all its plies back.
+    The plies left change by at most one; a spawn cell always holds a piece of its player. A
+    position in which the game is over gets all its plies back.
     """
     for p in range(2):
         s.pieces[p] = cells_of(cells == p + 1) | free_for_all.spawn(p, s.board.shape[1])

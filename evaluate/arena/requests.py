@@ -47,8 +47,8 @@ class AnalysisRequest:
     """Request for an agent's analysis of a position.
 
     Attributes:
-        owner: name of the game of the arena and role of the agent there: the same agent object
-            serves all requests of an owner.
+        owner: `"NAME/ROLE"`, with `ArenaGame.name` and the role of the agent there, see
+            `ArenaGame.analyze`. An agent object serves requests of one owner only.
         game: spec string of the game.
         agent: spec string of the agent.
         seed: seed of the game.
@@ -160,7 +160,7 @@ class RequestHandler:
         agent.simulations, agent.seconds = PONDER_SIMULATIONS, None
         agent.monitor = lambda report: self._is_stopped()
         try:
-            agent.search(history.current, history.rng(), agent.tree_of(0, seat))
+            agent.search(history.current, history.rng(), agent.tree_of(0, seat))  # 0: its only game
         finally:
             agent.simulations, agent.seconds = budget
             agent.monitor = None

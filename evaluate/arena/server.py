@@ -228,6 +228,7 @@ async def follow(socket: WebSocket) -> None:
             unsent.put_nowait(message)
         except asyncio.QueueFull:  # the client no longer reads; it may connect again
             game.remove_client(send)
+            # IANA's registry of close codes: 1013, try again later; 1008, policy violation.
             closing.append(asyncio.create_task(socket.close(1013, "too many unread messages")))
 
     sender = asyncio.create_task(_send_all(socket, unsent))

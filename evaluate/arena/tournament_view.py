@@ -22,8 +22,9 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
 
     Games and agents are given by their numbers in the lists `games` and `agents`. Ratings are None
     for agents without games, or while they cannot be computed; `needs` names a missing package.
-    `curve` has pairs of a number of games and the Elo ratings after them, by agent. `plies` is the
-    sum over all games, `idle` the seconds since the last game.
+    `curve` has pairs of a number of games and the Elo ratings after them, by agent. `planned` and
+    `played` are numbers of games, `is_complete` says whether the whole log has been read, `plies`
+    is the sum over all games, and `idle` the seconds since the last game.
 
     Raises:
         OSError: if the log cannot be read.

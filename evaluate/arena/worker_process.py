@@ -94,7 +94,13 @@ class WorkerProcess:
 
 
 def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
-    """Handle requests until the connection closes; the main function of a worker process."""
+    """Handle requests until the connection closes; the main function of a worker process.
+
+    Args:
+        connection: connection to the server.
+        by_main_thread: whether the main thread of the server has started this process.
+        registered: games and agents that code of the server has registered.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C ends the server, which ends this process
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are faster in one thread
     end_with_parent(by_main_thread)

@@ -1,8 +1,11 @@
 """Upper bounds of the expected regret of UCB1 and MOSS in a bandit problem.
 
-The forms are those of the thesis in General Game Playing (Valencia, UAEMex, 2021), sections 1.3.5
-and 1.3.6. Auer, Cesa-Bianchi and Fischer (2002), theorem 1, prove the first one with
-`1 + pi^2 / 3` instead of `pi^2 / 3`.
+The forms are those of Valencia, "Desarrollo de una política de selección para General Game Playing
+basada en el problema del bandido multi-armado" (thesis, UAEMex, 2021), sections 1.3.5 and 1.3.6.
+Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem" (Machine
+Learning, 2002), theorem 1, prove the bound of `ucb1_bound` with `1 + pi^2 / 3` for `pi^2 / 3`.
+
+A gap is the difference between the highest success probability and that of an arm.
 """
 
 import math
@@ -21,7 +24,7 @@ def ucb1_bound(probabilities: ArrayLike, rounds: ArrayLike) -> NDArray[np.float6
         rounds: numbers of rounds T, `[C]`.
 
     Returns:
-        The sum of `8 ln T / gap + pi^2 / 3 gap` over the arms that are not the best, `[C]`.
+        The sum of `8 ln T / gap + (pi^2 / 3) gap` over the arms that are not the best, `[C]`.
     """
     gaps, log_rounds = _gaps(probabilities), np.log(np.asarray(rounds, np.float64))
     result: NDArray[np.float64] = 8 * log_rounds * (1 / gaps).sum() + math.pi**2 / 3 * gaps.sum()
@@ -42,8 +45,8 @@ def ucb1_general_bound(
         alpha: constant of UCB1. The bound diverges as alpha falls to 1.
 
     Returns:
-        The sum of `4 alpha ln T / gap + 2 alpha / (alpha - 1) gap` over the arms that are not the
-        best, `[C]`.
+        The sum of `4 alpha ln T / gap + (2 alpha / (alpha - 1)) gap` over the arms that are not
+        the best, `[C]`.
 
     Raises:
         ValueError: if alpha is not above 1.
@@ -57,9 +60,10 @@ def ucb1_general_bound(
 
 
 def moss_bound(probabilities: ArrayLike, rounds: ArrayLike) -> NDArray[np.float64]:
-    """Return the bound of MOSS: Audibert and Bubeck (2009), eq. 1.12 of the thesis.
+    """Return the bound of MOSS, eq. 1.12 of the thesis.
 
-    It is proved for MOSS with a known number of rounds.
+    Source: Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits" (COLT
+    2009). It is proved for MOSS with a known number of rounds.
 
     Args:
         probabilities: success probabilities of the arms, `[K]`.

@@ -29,7 +29,8 @@ def work_dtype(arms: int) -> np.dtype[np.void]:
     """Return the record dtype of the scratch space for K arms.
 
     `rng` is the random stream of the policy, `probability` that with which it chose the arm (1 for
-    deterministic policies), and `weights` its scratch space by arm, or bounds of scores. The number
+    deterministic policies), and `weights` its scratch space by arm; the lazy loop of `make_play`
+    keeps its upper bounds of the arms' scores there. The number
     of arms is rounded up to 128, 256, 512 and so on, because the code is compiled for each dtype.
     """
     fields = [
@@ -46,10 +47,10 @@ def make_play(policy_name: str, lazy: bool) -> Any:
 
     `play(problems, first, seed, runs, rounds, checkpoints, params, work, arms, streams, regrets,
     shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times for
-    `rounds` rounds. After each of `checkpoints` it writes the mean pseudo-regret into `regrets` and
-    the mean share of pulls of a best arm into `shares`, both float64 `[N, len(checkpoints)]` and
-    zero before. The random streams depend on `seed`, the run, and the number of the
-    problem, counted from `first`. `params`, `[1]`, dtype `config.SEARCH_PARAMS`, has the parameters
+    `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
+    writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
+    `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
+    and the number of the problem, counted from `first`. `params`, `[1]`, dtype `config.SEARCH_PARAMS`, has the parameters
     of the policy. Scratch space: `work`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype
     `statistics.arm_dtype(policy_name)`; and `streams`, uint64 `[K + 1, 1]`.
 
@@ -74,11 +75,11 @@ def make_play(policy_name: str, lazy: bool) -> Any:
             streams[k, 0] = start + np.uint64(k) * GAMMA
             streams[k, 0] = next_u64(streams[k])
         for k in range(len(arms)):
-            reset_arm(arms[k], 1.0 / len(arms))
+            reset_arm(arms[k], 1.0 / len(arms))  # uniform prior
 
     @kernel
     def score_arm(arm: Any, t: Any, log_t: Any, n: Any, params: Any, work: Any) -> Any:
-        """Return the policy's score of one of `n` arms after `t` rounds."""
+        """Return the policy's score of one of `n` arms after `t` rounds; `log_t` is ln t."""
         parent = Parent(t, log_t, n, NO_BEST, params.policy_params, work.rng)
         return score(arm, arm.value / arm.visits, parent)
 

@@ -17,6 +17,7 @@ from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
     """Draw success probabilities uniformly from [0, 1): float64 `[problems, arms]`."""
+    # With `arms` in the seed, problems with other numbers of arms are independent of these.
     return np.random.default_rng([seed, arms]).random((problems, arms))
 
 

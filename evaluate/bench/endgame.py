@@ -54,8 +54,8 @@ def bench_endgame(
     Args:
         json: file for the results; None: no file.
         seconds: time per position; each is solved at least once, and repeatedly for this time.
-        only: names of positions, `"ffo-1"` to `"ffo-59"`, or their prefixes; by default the first
-            five positions with at least 20 empty squares.
+        only: names of positions, `"ffo-1"` to `"ffo-59"`, or their prefixes; by default
+            `DEFAULT_POSITIONS`.
 
     Raises:
         ValueError: if there is no such position, or `seconds` is not positive.

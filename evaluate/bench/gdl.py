@@ -43,7 +43,8 @@ def bench_gdl(
             tests/oracles/record_gdl.py.
         json: file for all numbers; None: no file.
         page: file for the table in Markdown; None: no file.
-        seconds: CPU seconds of random games of each sheet.
+        seconds: CPU seconds of random games of each compiled sheet; for an interpreted one,
+            `coverage.INTERPRETED_SECONDS`.
         only: names of sheets, or their prefixes; by default all.
 
     Raises:

@@ -19,7 +19,8 @@ from ludoteca.provenance import package_versions, run_info
 SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
-GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}  # of the thesis uib2021
+# Of uib2021: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021).
+GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}
 # Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
 # OpenSpiel in [-1, 1], a range of twice the size: c = sqrt(2), our default, equals uct_c = 2.
 UCT = "mcts:policy=uct"

@@ -38,7 +38,10 @@ class MaskSampler:
 
 @factory()
 def make_mask_sampler() -> Any:
-    """Return `sample(masks, rng, actions)` for uint8 `masks` `[N, A]` and int64 `actions` `[N]`."""
+    """Return `sample(masks, rng, actions)`, which writes a random legal action of each row.
+
+    `masks` is uint8 `[N, A]`, `rng` the random stream, uint64 `[1]`, and `actions` int64 `[N]`.
+    """
 
     @kernel
     def full_word(mask: Any, first: int) -> Any:

@@ -43,7 +43,7 @@ def bench(
         json: also write all numbers to this file.
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
-            default all measures and matches, and the endgames with 20 to 23 empty squares.
+            default all measures and matches, and the endgames ffo-40 to ffo-44.
         executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
             (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package

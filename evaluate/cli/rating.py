@@ -31,7 +31,7 @@ def rating(
         agent: agent of each checkpoint; {path} stands for the checkpoint's file.
         games: number of games of each match.
         random_plies: number of random plies at the beginning of each game, the same for both
-            players; otherwise networks would repeat the same game.
+            seatings of the agents; otherwise networks would repeat the same game.
         seed: seed of the matches.
         out: folder of the results; by default the run's folder.
         processes: number of concurrent matches.

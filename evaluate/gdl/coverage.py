@@ -49,7 +49,8 @@ class SheetCoverage:
         steps_per_second: joint moves per CPU second in random games: 512 games at once if the
             sheet is compiled, one game if it is interpreted.
         games: number of finished random games.
-        mean_plies: joint moves per finished game; 0 without games.
+        mean_plies: joint moves per finished game; 0 without games. If the sheet is compiled, moves
+            of unfinished games count, too.
         faults: faults of the sheet that occurred in random games.
         compared: number of positions that were compared with GGP-Base.
         differences: differences from GGP-Base.
@@ -120,7 +121,8 @@ def survey(
         folder: folder of the sheets, or one sheet.
         traces: folder of GGP-Base's games, or None.
         max_seconds: maximum CPU seconds for loading a sheet.
-        seconds: CPU seconds of random games.
+        seconds: CPU seconds of random games of a compiled sheet; for an interpreted one,
+            `INTERPRETED_SECONDS`.
         names: prefixes of the names of the sheets; all if empty.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet

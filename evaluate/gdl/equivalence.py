@@ -205,7 +205,8 @@ def _difference(
 
     Args:
         network: the compiled sheet.
-        outputs: outputs of its phase 1: legal moves, goals that hold, terminal, for each game.
+        outputs: outputs of its phase 1: whether each move is legal, whether each goal holds, and
+            whether the state is terminal. Shape `[M + number of goals + 1, B]`.
         expected: legal moves in the game; the last column: those that the sheet lacks. Shape
             `[B, M + 1]`.
         over: whether each game is over. Shape `[B]`.

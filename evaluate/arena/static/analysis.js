@@ -50,7 +50,7 @@ function summary(analysis, player) {
   return h("span", { title: "expected score: win 1, draw 0.5, loss 0" }, parts);
 }
 
-// The agent, its simulations and its time.
+// The agent and, if it has simulated games, the number of simulations and the time.
 function effort(analysis) {
   const work = analysis.simulations
     ? `, ${analysis.simulations.toLocaleString("en")} simulations in ${analysis.seconds.toFixed(2)} s`

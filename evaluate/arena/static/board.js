@@ -14,8 +14,8 @@ export class BoardView {
     this.onDrag = onDrag;
     this.flipped = false;
     this.board = null;
-    this.focused = 0;
-    this.pressed = null;
+    this.focused = 0; // cell with the keyboard focus
+    this.pressed = null; // cell of the last `pointerdown`
   }
 
   // `board`: the description from `board_view` of board_view.py.
@@ -50,8 +50,9 @@ export class BoardView {
     this.setFlipped(this.flipped);
   }
 
-  // `position`: its `svg` and the `codes` of its cells. Marks: the cells `choices` and `advised`, the
-  // cell `selected`, and by cell `labels` (texts) and `heat` (numbers up to 1).
+  // `position`: its `svg` and the `codes` of its cells (0 if empty, else 1 + the index of the piece
+  // in `board.pieces`). Marks: the cells `choices` and `advised`, the cell `selected`, and by cell
+  // `labels` (texts) and `heat` (numbers up to 1; those below 0 look like 0).
   setPosition(position, marks = {}) {
     if (!this.board) return;
     this.position = position;
@@ -71,7 +72,8 @@ export class BoardView {
     });
   }
 
-  // Draws the marks: `heat` fills a cell, a dot or a ring marks a choice, a frame the others.
+  // Draws the marks: `heat` fills a cell, a dot or a ring marks a choice, a frame the cells
+  // `advised` and `selected`.
   drawMarks({ choices = [], selected = null, advised = [], labels = new Map(), heat = new Map() }) {
     const { cells, columns } = this.board;
     const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40; // of a cell, in pixels
