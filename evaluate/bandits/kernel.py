@@ -50,9 +50,10 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
     writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
     `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
-    and the number of the problem, counted from `first`. `params`, `[1]`, dtype `config.SEARCH_PARAMS`, has the parameters
-    of the policy. Scratch space: `work`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype
-    `statistics.arm_dtype(policy_name)`; and `streams`, uint64 `[K + 1, 1]`.
+    and the number of the problem, counted from `first`. `params`, `[1]`, dtype
+    `config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space: `work`, `[1]`, dtype
+    `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`; and `streams`,
+    uint64 `[K + 1, 1]`.
 
     With `lazy`, only for policies in `MONOTONE`, the loop chooses the same arms faster.
     """
@@ -150,6 +151,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     if t < n:
                         arm = t
                     elif not lazy:
+                        # The second argument, `actions`, is read in simultaneous games only.
                         arm = select(arms, work.weights, n, 0, t, n, params, work)
                     elif (
                         t <= expiry

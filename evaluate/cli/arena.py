@@ -67,13 +67,13 @@ def arena(
         agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
     )
     # A command above `MAX_MESSAGE` characters gets an error, one above `ws_max_size` bytes closes
-    # the socket.
+    # the socket. Before uvicorn 0.50, the default of `ws` uses the deprecated `websockets.legacy`.
     config = uvicorn.Config(
         app, log_level="warning", ws_max_size=2 * MAX_MESSAGE, ws="websockets-sansio"
     )
     print(f"the arena is at {url}  (Ctrl-C ends it)", flush=True)
     if not no_browser:
-        threading.Timer(0.5, webbrowser.open, [url]).start()
+        threading.Timer(0.5, webbrowser.open, [url]).start()  # when the server below has started
     with listener:
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -108,7 +108,7 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         _parse_and_call(target, list(arguments), prog, command.game_options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit does not fail
     except KeyboardInterrupt as interruption:
         signal_number = getattr(interruption, "signal", None)
         if signal_number is not None:  # the command has saved its work and printed a message
