@@ -186,6 +186,7 @@ class MatchRunner:
         digests = results.game_digests
         for p in range(self._game.num_players):
             digests[numbers] = update_digests(digests[numbers], joint_actions[:, p])
+        # Simultaneous games play `FORFEIT`; in sequential ones of more players it is illegal.
         if not self._game.simultaneous and self._game.num_players == 2:
             playing = self._end_forfeited(env_indices, joint_actions)
             env_indices, numbers, joint_actions = (
