@@ -108,7 +108,10 @@ async def games(request: Request) -> Response:
 
 
 async def form(request: Request) -> Response:
-    """Return the form of a game and the agents that play it with the parameters of the request."""
+    """Return the form of a game and the agents that play it with the parameters of the request.
+
+    `analysis` says whether the adviser plays it.
+    """
     name, lobby = request.path_params["name"], _lobby(request)
     fields = await asyncio.to_thread(game_form, name)
     game = await asyncio.to_thread(game_from_form, name, await _body(request))
