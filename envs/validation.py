@@ -18,6 +18,9 @@ OUT_OF_RANGE = 2**63 - 1  # an action that is illegal in every game
 T = TypeVar("T")
 
 
+MAX_SEED = 2**63 - 1
+
+
 def check_seed(seed: Any) -> int:
     """Return `seed` as an integer, if it is a valid seed.
 
@@ -25,9 +28,14 @@ def check_seed(seed: Any) -> int:
         ValueError: if it is not an integer (of Python or NumPy) from 0 to 2**63 - 1.
     """
     integral = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not integral or not 0 <= seed < 2**63:
+    if not integral or not 0 <= seed <= MAX_SEED:
         raise ValueError(f"a seed must be an integer from 0 to 2**63 - 1, got {seed!r}")
     return int(seed)
+
+
+def next_seed(seed: int) -> int:
+    """Return the seed after `seed`: one more, and 0 after the largest."""
+    return 0 if seed == MAX_SEED else seed + 1
 
 
 def check_options(options: Any) -> Mapping[str, Any]:

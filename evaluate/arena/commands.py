@@ -35,6 +35,7 @@ from typing import Any
 
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.serialization import state_from_json, state_to_json
+from ludoteca.envs.validation import MAX_SEED
 from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.lobby import MAX_SECONDS, Lobby
 from ludoteca.evaluate.arena.position_setup import editor_view, position_from_cells
@@ -74,7 +75,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             game.redo()
         case "restart":
             seed = message.get("seed")
-            game.restart(None if seed is None else integer("seed", seed, 0, 2**63))
+            game.restart(None if seed is None else integer("seed", seed, 0, MAX_SEED))
         case "pause":
             game.set_paused(message.get("on") is True)
         case "options":

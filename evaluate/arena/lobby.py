@@ -12,6 +12,7 @@ from ludoteca.envs.formats.registry import read_games
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.validation import MAX_SEED
 from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.catalog import game_from_form
 from ludoteca.evaluate.arena.requests import AgentsRequest
@@ -80,7 +81,7 @@ class Lobby:
             raise ValueError(f"expected the fields of a form, got {form!r:.80}")
         game = await asyncio.to_thread(game_from_form, form.get("game"), form.get("params", {}))
         seats = await self.seats(game, form.get("seats"))
-        seed = integer("seed", form.get("seed", 0), 0, 2**63)
+        seed = integer("seed", form.get("seed", 0), 0, MAX_SEED)
         return await self._add(
             game,
             seats,

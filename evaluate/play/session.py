@@ -8,7 +8,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.validation import check_seed
+from ludoteca.envs.validation import next_seed
 from ludoteca.evaluate.play.history import GameHistory
 
 HUMAN = "human"
@@ -69,7 +69,7 @@ class Session(GameHistory):
 
     def restart(self) -> None:
         """Start the next game."""
-        self.seed = check_seed(self.seed + 1)
+        self.seed = next_seed(self.seed)
         self.positions, self.actions = [self.game.new(self.seed)], []
 
     def replay(self) -> Replay:

@@ -5,7 +5,7 @@ from typing import Any
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import MAX_SECONDS, TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.validation import check_seed
+from ludoteca.envs.validation import check_seed, next_seed
 from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread, failure_of
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.history import GameHistory
@@ -59,7 +59,7 @@ class EngineSession:
         spec = self.spec if spec is None else spec
         if game is not self.game or spec != self.spec:
             self._replace_agent(game, spec)
-        self.history = GameHistory(game, (self.history.seed + 1) % 2**64, start)
+        self.history = GameHistory(game, next_seed(self.history.seed), start)
         self._reset_agent()
 
     def limit_time(self, seconds: float | None) -> None:

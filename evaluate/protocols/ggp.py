@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ludoteca.agents.registry import find_maker
-from ludoteca.envs.validation import check_seed
+from ludoteca.envs.validation import check_seed, next_seed
 from ludoteca.evaluate.protocols.ggp_match import GGPMatch
 from ludoteca.evaluate.protocols.ggp_messages import (
     Abort,
@@ -104,7 +104,7 @@ class GGPPlayer:
             match = self._match = GGPMatch(
                 message, self._spec, self._seed, Path(self._folder.name), self._show
             )
-            self._seed = (self._seed + 1) % 2**63
+            self._seed = next_seed(self._seed)
         try:
             match.wait_until_ready()
         except MessageError:

@@ -279,6 +279,7 @@ def test_a_failing_agent_stops_the_game_with_a_message():
         ({"game": "hex", "seats": ["human", "interactive:Throwing"]}, "no agent"),
         ({"game": "hex", "seats": ["human", MCTS | {"simulations": 10**9}]}, "simulations"),
         ({"game": "hex", "seats": ["human", "human"], "seed": -1}, "seed"),
+        ({"game": "hex", "seats": ["human", "human"], "seed": 2**63}, "seed must be an integer"),
         ({"game": "hex", "seats": ["human", "human"], "clock": 1e9}, "clock"),
         ([], "fields of a form"),
     ],

@@ -199,3 +199,9 @@ def test_agents_that_follow_games_catch_up_after_an_undo():
     settle(controller)
     assert controller.failure is None
     assert controller.session.actions == [3, 0, 5, 0]
+
+
+def test_the_game_after_the_largest_seed_has_seed_0():
+    session = Session(make_game("tictactoe"), (HUMAN, HUMAN), seed=2**63 - 1)
+    session.restart()
+    assert session.seed == 0
