@@ -53,8 +53,8 @@ class EngineSession:
             start: the first position, a record; by default that of the rules.
 
         Raises:
-            CommandError: if the agent cannot be made for the game, which leaves the session
-                unchanged; or, under a time limit, if the agent fails to compile.
+            CommandError: if the agent cannot be made for the game, or, under a time limit, fails to
+                compile; the session is then unchanged.
         """
         spec = self.spec if spec is None else spec
         if game is not self.game or spec != self.spec:
@@ -140,8 +140,9 @@ class EngineSession:
         """Make an agent for the game, with the current time limit of a move.
 
         Raises:
-            CommandError: if the agent cannot be made or fails to compile.
+            CommandError: if the agent cannot be made or fails to compile; the previous agent stays.
         """
+        previous = self._agent, self.spec, self._thread
         try:
             agent = make_agent(spec, game)
         except (ValueError, OSError, ImportError) as error:
@@ -150,7 +151,11 @@ class EngineSession:
         self._thread = AgentThread(agent, spec)
         if self._move_seconds is not None:
             agent.set_time_control(TimeControl(min(self._move_seconds, MAX_SECONDS)))
-            self._prepare()
+            try:
+                self._prepare()
+            except CommandError:
+                self._agent, self.spec, self._thread = previous
+                raise
 
     def _prepare(self) -> None:
         """Reset the agent, and compile its search with a time limit.

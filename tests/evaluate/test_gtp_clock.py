@@ -5,9 +5,11 @@ import sys
 import pytest
 
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.protocols.engine_session import EngineSession
 from ludoteca.evaluate.protocols.gtp_clock import GTPClock
 from ludoteca.evaluate.protocols.gtp_hex import HexServer
 from ludoteca.evaluate.protocols.gtp_othello import OthelloServer
+from ludoteca.evaluate.protocols.line_server import CommandError
 
 pytestmark = pytest.mark.interpreted
 
@@ -121,3 +123,21 @@ def test_agents_that_fail_with_a_clock_are_errors(tmp_path):
     server = HexServer(make_game("hex:board_size=3"), f"{file}:Broken")
     (answer,) = ask(server, "time_settings 0 1 1")
     assert answer.endswith("failed: RuntimeError: no memory")
+
+
+def test_an_agent_that_fails_to_compile_does_not_replace_the_agent(tmp_path):
+    (tmp_path / "broken.py").write_text(
+        "from ludoteca.agents.baselines import RandomAgent\n"
+        "class Broken(RandomAgent):\n"
+        "    def prepare(self):\n"
+        "        raise RuntimeError('no code')\n"
+        "    def set_time_control(self, time_control):\n"
+        "        pass\n"
+    )
+    game = make_game("hex:board_size=3")
+    session = EngineSession(game, "mcts:simulations=5")
+    session.limit_time(1.0)
+    with pytest.raises(CommandError, match="no code"):
+        session.restart(make_game("hex:board_size=4"), f"{tmp_path / 'broken.py'}:Broken")
+    assert (session.game, session.spec) == (game, "mcts:simulations=5")
+    assert session.analyze().action in game.legal(session.history.current)
