@@ -54,6 +54,7 @@ class Game:
         settings: values of fields of the record that hold parameters of the game, by field name;
             `empty` writes them into every new record, and kernels only read them.
         init: `init(s, seed)` writes the starting position, except the settings.
+        is_active: whether a player acts: it is not eliminated, and the game is not over.
         legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
         step: applies a legal action. Simultaneous: entries of inactive players are ignored, and

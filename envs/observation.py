@@ -140,7 +140,7 @@ class ObservationFormat:
         return masks
 
     def final_masks(self, masks: NDArray[np.int8], ended: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the masks of a batch for the games that ended, and zeros for the others.
+        """Return the masks of a batch: `end_mask` for the games that ended, zeros for the others.
 
         Args:
             masks: zeros, changed in place. Shape `[B, ..., num_actions]`.

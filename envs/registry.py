@@ -73,6 +73,7 @@ def make_game(name: str, **params: Any) -> Game:
         ValueError: if there is no such game or parameter, or a value is out of range. For a keyword
             argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
         ImportError: if the module of a factory, or a module that it imports, is missing.
+        FileNotFoundError: if the file of a factory is missing.
     """
     key, params_text = split_game(name)
     alias = ALIASES.get(_find_alias(parse_name(name)), "") if key in GAMES else ""
@@ -104,6 +105,7 @@ def find_factory(spec: str) -> Callable[..., Game]:
     Raises:
         ValueError: if there is no such game.
         ImportError: if the package of a game is broken, or a target's module is missing.
+        FileNotFoundError: if a target's file is missing.
     """
     return _factory(split_game(spec)[0])
 
@@ -121,6 +123,7 @@ def split_game(spec: str) -> tuple[str, str]:
     Raises:
         ValueError: if there is no such game, or the object of a target is not a factory.
         ImportError: if the module of a target is missing.
+        FileNotFoundError: if its file is missing.
     """
     name = parse_name(spec)
     registered, split = _find_id(name), split_target(spec)

@@ -31,7 +31,7 @@ def parse_spec(
 
     Raises:
         TypeError: if `spec` is not a string.
-        ValueError: if a parameter has no `=` or comes twice.
+        ValueError: if a parameter has no `=` or comes twice, or `spec` exceeds `MAX_LENGTH`.
     """
     return parse_name(spec), parse_params(spec, spec.partition(":")[2], first, known)
 
@@ -74,7 +74,10 @@ def parse_params(
 
 
 def typed_value(text: str, annotation: Any) -> Any:
-    """Return a parsed value, or `text` itself if the annotation is `str`, `Path` or a `Literal`."""
+    """Return a parsed value, or `text` itself if the annotation is `str`, `Path` or a `Literal`.
+
+    If the annotation also allows None, the text `none` becomes None.
+    """
     value = parse_value(text)
     types = get_args(annotation) or (annotation,)  # for a `Literal`, its strings
     is_text = str in types or Path in types or all(isinstance(type_, str) for type_ in types)
@@ -91,7 +94,7 @@ def call_checked(
 ) -> T:
     """Call the factory of a game or agent, and check the types of its parameters.
 
-    Errors that the factory raises take precedence, because it also checks ranges.
+    Errors that the factory raises, except `TypeError`, take precedence: it also checks ranges.
 
     Args:
         spec: the spec string, for messages.

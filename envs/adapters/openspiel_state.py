@@ -218,7 +218,7 @@ class PlanesObserver:
         self.dict = {"observation": self.tensor.reshape(shape)}
 
     def set_from(self, state: LudotecaState, player: int) -> None:
-        """Write the observation of `player` in `state`."""
+        """Write the observation of `player`, or if that is negative of player 0, in `state`."""
         position = state.position
         self.dict["observation"][:] = position.rules.observe(position, max(player, 0))
 

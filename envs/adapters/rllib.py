@@ -167,11 +167,11 @@ class RLlibVectorEnv(GameVectorEnv):
 class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     """Any game as RLlib's `MultiAgentEnv`; agents are `player_0`, `player_1`, ...
 
-    In sequential games the player to move observes and acts. In simultaneous games all remaining
-    players act; eliminated players leave with their last reward and observation. A step returns the
-    rewards of all players. So the loser, which acted before its opponent's winning move, gets its
-    -1 in the last transition of its own episode, and no player's value is bootstrapped from another
-    player's observation.
+    In simultaneous games all remaining players act; eliminated players leave with their last reward
+    and observation. In sequential games the player to move observes and acts, and a step returns
+    the rewards of all players. So the loser, which acted before its opponent's winning move, gets
+    its -1 in the last transition of its own episode, and no player's value is bootstrapped from
+    another player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -192,7 +192,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     def seed(self, seed: Any = None) -> list[Any]:
         """Seed game i with `seed + i` (an integer) or `seed[i]` (a list) at its next reset.
 
-        None leaves the next seeds to chance.
+        None: at the first reset random seeds; later each game continues its random stream.
 
         Raises:
             ValueError: if a seed is not a non-negative integer, or if a list does not have one seed

@@ -33,7 +33,7 @@ def register_all() -> None:
         gymnasium.register(
             GRID_WORLD,
             entry_point="ludoteca.envs.grid_world:GridWorld",
-            max_episode_steps=100,
+            max_episode_steps=100,  # a policy may never reach the goal or the trap
         )
     for id_ in GAMES:
         register_apis(id_)

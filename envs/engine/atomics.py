@@ -43,11 +43,12 @@ def add(shared: Any, k: int, value: int) -> int:
 
 
 def pause() -> None:
-    """Yield to the other hardware thread of the core; for use in spin loops."""
+    """Yield to the other hardware thread of the core, in spin loops (only x86; else do nothing)."""
 
 
 # Numba passes the first argument of intrinsics, `typingctx`, itself; type checkers do not know
-# that, hence the `type: ignore` at their calls.
+# that, hence the `type: ignore` at their calls. The 8 in loads and stores is the alignment in
+# bytes.
 @intrinsic
 def _load(typingctx: Any, shared: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

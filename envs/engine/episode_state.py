@@ -5,7 +5,7 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE
 
-# Effect of an illegal action.
+# Effect of an illegal action, see `ludoteca.envs.api.vector.GameVectorEnv`.
 LOSE, RAISE, PENALIZE, RANDOM = range(4)
 ILLEGAL_RULES = {"lose": LOSE, "raise": RAISE, "penalize": PENALIZE, "random": RANDOM}
 # Time of the reset of a finished game; under DISABLED the caller resets it.
@@ -20,10 +20,11 @@ def episode_state_dtype(game: Game) -> np.dtype[np.void]:
     """Return the dtype of the record that a batch keeps for each game beside its position."""
     return np.dtype(
         [
-            ("rng", np.uint64, (1,)),  # random stream of episode seeds and of the opponents
+            ("rng", np.uint64, (1,)),  # random stream: episode seeds, seats, random actions
             ("game_seed", np.uint64),  # seed of the present episode
             ("rewards", np.float32, (game.num_players,)),  # of the last step, by player
-            ("reward", np.float32),  # of the last step: the agent's, in self-play the mover's
+            # Of the last step: the agent's, in self-play the mover's (simultaneous: player 0's).
+            ("reward", np.float32),
             ("seat", np.int8),  # of the agent, or NO_SEAT in self-play
             ("mover", np.int8),  # player to move (sequential games)
             ("final_player", np.int8),  # observer of the last final observation, or NO_SEAT

@@ -28,12 +28,14 @@ class Legality(NamedTuple):
         is_over_before_agent_acts: `is_over_before_agent_acts(s, episode) -> bool`: whether the
             first moves of the opponents ended a sequential game, so that the agent cannot act.
         validate_action: `validate_action(s, episode, actions, masks, scratch, illegal_rule) ->
-            bool` copies the actions to `scratch.joint` and returns whether to apply them. If it
+            bool` copies the actions to `scratch.joint` (0 for inactive players; under `RANDOM` a
+            legal action in place of an illegal one) and returns whether to apply them. If it
             returns false, an action is illegal and its player has got reward -1.
         find_illegal: `find_illegal(s, episode, actions, masks) -> w` returns the row of the first
             illegal action, or `ALL_LEGAL`.
         find_illegal_in_joint: `find_illegal_in_joint(s, joint, scratch) -> player` returns the
-            first player whose action in `joint`, `[P]`, is illegal, or `ALL_LEGAL`.
+            first player whose action in `joint`, `[P]`, is illegal, or `ALL_LEGAL`; in
+            simultaneous games `FORFEIT` is legal.
     """
 
     legal_actions: Kernel

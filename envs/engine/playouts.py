@@ -23,7 +23,7 @@ def perft(game: Game, depth: int, *, from_state: Any = None, count_finished: boo
         from_state: the position to count from, one record of dtype `game.state`; the starting
             position by default.
         count_finished: whether a game that ends before `depth` plies counts as one line. Most
-            published perft tables count it; those of Tron do not.
+            published perft tables count it; that of Tron, from GGP-Base, does not.
 
     Raises:
         ValueError: if `depth` is negative, or `from_state` is not a position of this game.

@@ -16,7 +16,8 @@ class StepResult(NamedTuple):
     Attributes:
         masks: legal actions of the W observing players, int8. Shape `[B, W, num_actions]`.
         rewards: rewards of all players, float32. Shape `[B, P]`.
-        reward: reward of the agent, or of the mover in self-play, float32. Shape `[B]`.
+        reward: reward of the agent, in self-play of the mover (simultaneous: of player 0), float32.
+            Shape `[B]`.
         terminated: whether the step ended the game or eliminated the agent. bool, shape `[B]`.
         illegal: whether an action was illegal. bool, shape `[B]`.
         player: the observing player, or -1 for all players, int8. Shape `[B]`.

@@ -26,15 +26,16 @@ class StepRules(NamedTuple):
             (sequential: only the mover's entry is used).
         score: `score(s, episode, returns_before)` writes the rewards of a step and whether the game
             is over for the agent. In simultaneous games the rewards are the returns minus
-            `returns_before`, those before the step.
+            `returns_before`, those before the step; in sequential ones the returns at the end,
+            before it 0.
         opponents_act: `opponents_act(s, episode, scratch)` writes the actions of compiled opponents
             to `scratch.joint` (only in simultaneous games with opponents).
         opponents_step: `opponents_step(s, episode, history, scratch)` applies actions of compiled
             opponents until the agent is to move (only in sequential games with opponents).
         apply_action: `apply_action(s, episode, actions, masks, history, scratch, illegal_rule) ->
-            bool` performs the part of a step before Python opponents act, and returns whether they
-            must act. It applies the agent's action in sequential games, and writes it to
-            `scratch.joint` in simultaneous ones.
+            bool` performs the part of a step before Python opponents act, and returns whether the
+            agent's action was accepted. It applies this action in sequential games, and writes it
+            to `scratch.joint` in simultaneous ones.
         apply_joint_action: `apply_joint_action(s, episode, joint, history, scratch)` applies one
             action per player (sequential: the mover's entry) and writes the rewards.
         observe: `observe(s, episode, observations, masks, legal)` writes the observations and

@@ -30,8 +30,9 @@ class Stepper(NamedTuple):
             arrays are empty.
         apply_action: `apply_action(states, episode_states, actions, masks, history,
             scratch_records, illegal_rule)` performs the first half of a step against opponents that
-            are not compiled. In simultaneous games it only validates the actions. In games where
-            opponents must not act in this step, it sets `actions` to `NO_SEAT`.
+            are not compiled. In simultaneous games it only validates the actions. It sets `actions`
+            to `NO_SEAT` in games that are over or whose action is not accepted, and in other
+            simultaneous games to the action to apply.
         apply_joint_actions: `apply_joint_actions(states, episode_states, env_indices, joint,
             history, scratch_records)` applies the actions `joint`, int64 `[K, P]`, in the games
             `env_indices`, int64 `[K]`; in sequential games only the mover's entry is read, in

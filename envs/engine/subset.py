@@ -34,7 +34,7 @@ def step_subset(
     }
     for name, array in per_game_arrays.items():
         setattr(subset, name, array[indices])
-    subset._thread_pool = None  # the pool is bound to the arrays of the whole batch
+    subset._thread_pool = None  # a subset is stepped in one thread
     subset.opponents = tuple(SubsetOpponent(opponent, indices) for opponent in game_batch.opponents)
     subset._python_opponents = PythonOpponents(
         game_batch.game, subset.opponents, game_batch._stepper

@@ -60,7 +60,8 @@ def with_passes(
 ) -> Iterator[tuple[int, int]]:
     """Yield the action and the offset of each move, and of each pass that the record omits.
 
-    Passes after the end of the game are skipped. If a move is illegal, it is the last one yielded.
+    Passes after the end of the game are skipped. If a move is illegal, it is the last one yielded:
+    the caller reports it.
 
     Args:
         source: text with the moves.

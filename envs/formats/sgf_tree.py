@@ -70,7 +70,7 @@ def simple_text(value: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text as the value of a property, with escapes."""
+    """Return a text as the value of a property, with escapes and without lone surrogates."""
     text = text.encode(errors="replace").decode()
     return re.sub(r"[\]\\:]", r"\\\g<0>", re.sub(r"\s", " ", text).strip())
 

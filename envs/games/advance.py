@@ -175,7 +175,7 @@ def has_won(s: Any, steps: Any, mover: int) -> bool:
     if s.pieces[mover] & block(far, far + 1, 0, columns):
         return True
     if s.holes == U0:
-        # Without holes, a player's foremost piece can always step or capture diagonally.
+        # Without holes, a player's foremost piece can always step to a cell ahead, not straight.
         return bool(s.pieces[1 - mover] == U0)
     return not can_move(s, steps, 1 - mover)
 

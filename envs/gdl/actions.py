@@ -23,7 +23,8 @@ class ActionTable:
     A waiting move is one that a role makes only while another role is to move.
 
     Attributes:
-        names: the terms, without the outer parentheses, such as `"mark 1 2"`. Length A.
+        names: the terms, such as `"mark 1 2"`: without parentheses, unless they are nested.
+            Length A.
         action_of_move: the action of each move, or `NONE` for waiting moves. Ascending within a
             role. Shape `[M]`.
         move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
@@ -49,7 +50,7 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
     """
     roles, moves = len(network.roles), len(network.moves)
     listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)
-    if not listed.any():
+    if not listed.any():  # a game needs at least one action
         listed[:] = True
     terms = {network.moves[m] for m in np.flatnonzero(listed)}
     if len(terms) > MAX_MOVES:
@@ -77,5 +78,8 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
 
 
 def bare_term(text: str) -> str:
-    """Return the name of the action of a move, such as `"mark 1 2"` for `"(mark 1 2)"`."""
+    """Return the name of the action of a move, such as `"mark 1 2"` for `"(mark 1 2)"`.
+
+    Nested terms keep all parentheses.
+    """
     return text[1:-1] if text[0] == "(" and text.count("(") == 1 else text

@@ -68,8 +68,8 @@ class BatchSimulator:
     Args:
         network: the network.
         seed: seed of the random moves.
-        control: candidates for the fluents that name the player to move, each a fluent per role.
-            Shape `[C, R]`.
+        control: candidates for the fluents that name the player to move: for each, the number of a
+            fluent per role. Shape `[C, R]`.
         analyze: whether to collect all statistics. If not, only games, steps, goals and stuck
             states are counted, which takes about half the time in small games.
 
@@ -105,7 +105,7 @@ class BatchSimulator:
         """
         integer("rounds", rounds, 1, 2**40)
         network, roles = self.network, len(self.network.roles)
-        counts = np.zeros(5, np.int64)
+        counts = np.zeros(5, np.int64)  # games, steps, longest, stuck, two_choosers
         goals = np.zeros(len(network.goal_values), np.int64)
         bad_goals = np.zeros(roles, np.int64)
         waits = np.zeros(len(network.moves), np.int64)

@@ -13,7 +13,7 @@ from ludoteca.envs.gdl.parse import Term, show, variables
 from ludoteca.envs.gdl.rules import ARITIES, Rule, dependencies
 
 Severity = Literal["error", "warning"]
-MAX_ROLES = 8
+MAX_ROLES = 8  # `game.py` has letters and colors for 8 players
 # For each relation, those on which it must not depend, directly or through others. `legal`, `goal`
 # and `terminal` are computed before moves are made (`does`); `init` and `role` before any state.
 FORBIDDEN = {

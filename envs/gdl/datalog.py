@@ -25,7 +25,7 @@ CALL = "call"  # relation of the literal that binds arguments of a rule's head
 FACTS = "facts "  # prefix of the relation of the facts of a relation that also has rules
 QUERIED = {"init", "legal", "next", "goal", "terminal"}
 MAX_RECURSION = 20_000  # frames of Python while a query is evaluated
-NEVER = sys.maxsize  # depth of no call
+NEVER = sys.maxsize  # `Table.low` of a call that depends on no call being evaluated
 
 
 class Table:
@@ -38,8 +38,9 @@ class Table:
         depth: number of calls that were being evaluated when this call was made, this one
             included; 0 when it is no longer being evaluated.
         low: the least depth of the calls that the answers depend on.
-        iteration: iteration in which the call was last evaluated.
-        views: rows of the answers by pattern: the number of atoms in them, and the rows by key.
+        iteration: iteration in which the call was last evaluated; -1 before.
+        views: by the `id` of an index: the number of answers entered, their rows by key, and the
+            index itself, which is kept so that no other index gets its `id`.
     """
 
     __slots__ = ("atoms", "complete", "depth", "iteration", "known", "low", "views")
@@ -157,7 +158,10 @@ class Evaluator:
         return self.holds(atom)
 
     def rows(self, atom: Atom, bound: dict[str, str], pattern: Pattern) -> tuple[Any, str]:
-        """Return a function that finds the rows of a literal, and the code of its first argument.
+        """Return a function that finds the rows of a literal, and code of its arguments.
+
+        The key is its last argument. For a derived relation, the code is that of the argument
+        before it, the tuple of the call's arguments; for others it is empty.
 
         Args:
             atom: the literal.
@@ -261,10 +265,10 @@ class Procedure:
         return table
 
     def emit(self, head: Atom, positive: Any, negative: Any) -> None:
-        """Add an answer to the running call.
+        """Add the answer `head` to the running call; the other arguments, see `Join`, are not used.
 
         Raises:
-            AnsweredError: if there can be no further one.
+            AnsweredError: if there can be no further answer.
         """
         table = self._table
         if head not in table.known:
@@ -311,7 +315,10 @@ class Procedure:
         evaluator.depth -= 1
 
     def _close(self, first: int, iteration: int) -> None:
-        """Mark unfinished tables of an iteration as complete, and forget the others."""
+        """Mark unfinished tables of `iteration` (-1: of none) as complete, forget the others.
+
+        The tables are those from index `first` of `Evaluator.unfinished` on.
+        """
         unfinished = self._evaluator.unfinished
         for table, procedure, arguments in unfinished[first:]:
             if table.iteration == iteration:
@@ -371,7 +378,7 @@ class _RuleJoin(Join):
         return f"rows{depth}({arguments}({key}))"
 
     def _cost(self, j: int) -> tuple[bool, int, bool, int]:
-        """Return the sort key of a literal; a derived relation counts as one variable more."""
+        """Return the sort key of literal `j`; a derived relation counts as one variable more."""
         crosses, free, _, size = super()._cost(j)
         derived = self.rule.positive[j][0] in self._derived
         return crosses, free + (derived and free > 0), derived, size

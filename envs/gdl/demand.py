@@ -1,10 +1,10 @@
 """Demand of relations: large relations are derived only for the arguments that rules ask for.
 
-This is the transformation known as magic sets (Bancilhon, Maier, Sagiv and Ullman 1986). A rule
-calls a relation p if p occurs in its body. The demand of p is another relation: the arguments with
-which rules call p. Each rule of p gets the demand as a further literal, and each call of p becomes
-a rule that derives the demand. A demand restricts what is grounded; it is not a part of the ground
-rules.
+This is the transformation known as magic sets (Bancilhon, Maier, Sagiv and Ullman, "Magic sets and
+other strange ways to implement logic programs", PODS 1986). A rule calls a relation p if p occurs
+in its body. The demand of p is another relation: the arguments with which rules call p. Each rule
+of p gets the demand as a further literal, and each call of p becomes a rule that derives the
+demand. A demand restricts what is grounded; it is not a part of the ground rules.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -22,8 +22,8 @@ Positions = dict[str, tuple[int, ...]]  # positions of the arguments in a demand
 def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> set[str]:
     """Return the relations that may be derived by demand.
 
-    These are all but keywords, and static relations that are negated or on which `init` or `role`
-    relies: such relations must be complete before others are derived.
+    These are all but keywords and the static relations that are negated, or on which `init`, `role`
+    or a negated static relation relies: they must be complete before others are derived.
 
     Args:
         rules: the rules of a rule sheet.
@@ -54,8 +54,8 @@ def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rul
 
     Args:
         rules: the rules of a rule sheet.
-        demanded: relations that shall have a demand. A relation that some rule calls without a
-            bound argument gets none.
+        demanded: relations that shall have a demand. A relation gets none if no argument is bound
+            in all its calls.
     """
     positions = _bound_positions(rules, demanded)
     restricted, demands = [], []

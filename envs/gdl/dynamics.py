@@ -106,7 +106,11 @@ def _term(text: str) -> Term:
 def choose_control(
     network: Network, candidates: NDArray[np.int32], result: BatchResult
 ) -> tuple[int, ...]:
-    """Return the first candidate that random games never contradicted."""
+    """Return the first candidate that random games never contradicted, or `()` if there is none.
+
+    Exactly one of its fluents is true initially. Also return `()` if there is only one role, or if
+    two roles had a choice at once.
+    """
     if len(network.roles) == 1 or result.two_choosers:
         return ()
     for group, errors in zip(candidates.tolist(), result.control_errors, strict=True):

@@ -2,7 +2,7 @@
 
 
 class GDLError(ValueError):
-    """Error for a rule sheet that cannot be read or compiled; the message has file and line."""
+    """Error for a rule sheet that cannot be read or compiled; most messages have file and line."""
 
 
 class GDLLimitError(GDLError):

@@ -225,6 +225,7 @@ def _layout(network: Network) -> Layout:
     columns = max(1, math.isqrt(max(size - 1, 0)) + 1)
     rows = max(1, -(-size // columns))
     pieces = [Piece("#", "true", "square", "#3f4a5a")]
+    # No cell shows the pieces of the players: they give the players' names and colors.
     for r, role in enumerate(network.roles):
         pieces.append(Piece(LETTERS[r], role, "disc", COLORS[r], r))
 

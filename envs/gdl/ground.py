@@ -212,6 +212,7 @@ class Grounder:
                 if len(self._facts[name]) * LARGE_SHARE > self._budget
             }
             if large:
+                # Of the static relations, only large ones are derived by demand.
                 demandable = self._demandable - self._static | large
                 raise LargeRelationsError(with_neighbors(self._rules, large, demandable))
             self._budget *= BUDGET_GROWTH

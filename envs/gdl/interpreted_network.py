@@ -80,6 +80,7 @@ def observe_dynamics(interpreter: Interpreter, network: Network, seed: int = 0) 
         waits=np.zeros(len(network.moves), np.bool_),
         max_plies=int(limit),
         max_plies_proved=False,
+        # One game: if it did not end, it filled all positions (unless it was stuck).
         warnings=describe_faults(network, result, 1, MAX_POSITIONS),
         random_games=result,
     )
@@ -88,6 +89,10 @@ def observe_dynamics(interpreter: Interpreter, network: Network, seed: int = 0) 
 def _play_random_games(
     interpreter: Interpreter, network: Network, groups: list[list[Term]], rng: random.Random
 ) -> BatchResult:
+    """Return statistics of random games, without `waits`.
+
+    `groups` are the candidates for fluents that name the player to move, one term per role.
+    """
     roles = len(network.roles)
     goal_numbers = {
         (int(role), int(value)): number

@@ -76,7 +76,7 @@ class Interpreter:
         return bool(self._evaluator.query("terminal"))
 
     def next(self, state: State, moves: Iterable[Term]) -> State:
-        """Return the state after a joint move, one move of each role, as `legal` raises errors."""
+        """Return the state after a joint move, one move of each role; raise errors as `legal`."""
         self._set(state)
         joint = tuple(moves)
         if joint != self._moves:

@@ -13,7 +13,7 @@ from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
 
 Path = tuple[int, ...]  # position of a subterm: index in the atom, index in that term, ...
-# By the values at a pattern's keys: (number of the atom, values of the new variables ...).
+# By the values at a pattern's keys: (number of the atom, values at its outputs and repeats ...).
 Rows = dict[tuple[Any, ...], list[tuple[Any, ...]]]
 MAX_LOOPS = 15  # nested loops in one function; Python allows 20 nested blocks
 

@@ -122,6 +122,7 @@ def make_kernels(
                 s.over = CONFLICT
             if choosers > 0:
                 mover = chooser
+        # If no role has a choice, the first role with an action moves.
         for r in range(roles):
             if mover < 0 and count_bits(s, action_masks, r) > 0:
                 mover = r
@@ -224,7 +225,7 @@ def make_kernels(
     def goal_of(s: Any, r: int) -> float:
         """Return (goal - 50) / 50 of a finished game, in [-1, 1].
 
-        Of several goals the lowest counts; without a goal it is 0.
+        Of several goals the lowest counts; without a goal the result is 0.
         """
         for g in range(num_goals):
             if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):

@@ -135,7 +135,7 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
 
 
 def natural_key(term: Term) -> Any:
-    """Return a sort key of a term: numbers by value, then names, then compound terms by parts."""
+    """Return a sort key of a term: numbers by value, names, compound terms by length and parts."""
     if isinstance(term, str):
         return (0, int(term), term) if term.isdecimal() else (1, 0, term)
     return (2, len(term), tuple(natural_key(item) for item in term))

@@ -47,7 +47,7 @@ class InterpretedProgram(Program):
 
 
 class _Programs(dict[int, InterpretedProgram]):
-    """Programs of this process by digest; `repr` is the same in each process, as code needs it."""
+    """Programs of this process by digest; their `repr`, a part of code digests, never changes."""
 
     def __repr__(self) -> str:
         return "interpreted programs"
@@ -108,6 +108,7 @@ class RuleEvaluation:
                 is_terminal = self._interpreter.is_terminal(state)
                 goals = self._interpreter.goals(state) if is_terminal else []
                 legal = [] if is_terminal else self._interpreter.legal(state)
+            # Not strict: `legal` is empty at the end.
             for known, terms in zip(self._number_of_move, legal, strict=False):
                 numbers += [known[term] for term in terms]
             for role, values in enumerate(goals):
@@ -148,7 +149,7 @@ class RuleEvaluation:
             outputs=np.zeros(outputs, np.int32),
             num_slots=0,
             evaluate=evaluate,
-            digest=int.from_bytes(hashed[:7], "little"),
+            digest=int.from_bytes(hashed[:7], "little"),  # 7 bytes: a positive int64
             num_words=num_words,
         )
 
@@ -159,7 +160,7 @@ def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
     _programs[digest] = program
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
-        if digest:  # part of the digest of compiled code
+        if digest:  # always true: makes `digest` a part of the digest of compiled code
             _interpret(digest, fluents, joint, out)
 
     @intrinsic

@@ -2,8 +2,9 @@
 
 A rule with k variables, each with n values, has up to n^k ground instances. A variable that is not
 in the head only connects the literals in which it occurs (its bucket). The bucket becomes the body
-of an auxiliary rule, whose head has the remaining variables of the bucket, as in bucket elimination
-(Dechter 1999), if that rule has fewer variables than the original one. Equal buckets share one
+of an auxiliary rule, whose head has the remaining variables of the bucket, if that rule has fewer
+variables than the original one. This is bucket elimination (Dechter, "Bucket elimination: A
+unifying framework for reasoning", Artificial Intelligence 113, 1999). Equal buckets share one
 auxiliary relation.
 """
 
@@ -99,8 +100,8 @@ def _has_move(bucket: list[_Literal]) -> bool:
 def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
     """Return the bucket of the variable whose elimination needs the smallest auxiliary rule.
 
-    Literals with `does` are moved only if all other variables of the bucket are in the head: the
-    network factors moves out of such rules.
+    Return an empty list if no bucket can be moved. Literals with `does` are moved only if all other
+    variables of the bucket are in the head: the network factors moves out of such rules.
     """
     everything = _union(literals) | head
     best: tuple[tuple[int, int, str], list[_Literal]] | None = None
@@ -126,7 +127,10 @@ def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Litera
 
 
 def _separate_component(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
-    """Return connected literals, one of them `does`, that share only head variables with others."""
+    """Return connected literals, one of them `does`, that share only head variables with others.
+
+    They do not contain all variables of the head. If there are none, return an empty list.
+    """
     free = set(_union(literals) - head)
     while free:
         component = {min(free)}

@@ -188,6 +188,10 @@ class _ReachableJoin(Join):
         return f"rows{depth}({arguments}({key}))"
 
     def _cost(self, j: int) -> tuple[bool, int, bool, int]:
+        """Return the sort key of literal `j`; a slow relation counts as one variable more.
+
+        Slow are relations that grow, and those without stored facts, which are derived.
+        """
         crosses, free, _, size = super()._cost(j)
         name = str(self.rule.positive[j][0])
         slow = name in self.growing or not size
@@ -216,7 +220,8 @@ def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rul
 def _without_tests(rule: Rule, changing: set[str], derived: set[str]) -> list[Atom]:
     """Return the positive literals of a rule without those that bind no variable of the others.
 
-    Literals with `does`, and those of relations that never change, are kept.
+    Literals with `does`, and those of relations that never change, are kept. Those with `true` are
+    tried last: of two literals that bind the same variables, they are kept.
     """
     kept = list(rule.positive)
     used = [rule.head, *rule.negative, *rule.distinct, *rule.equal]

@@ -308,6 +308,7 @@ def _pieces(
             shapes.append(_tinted(layout, geometry, row, column))
         shapes += piece_shapes(piece, x, y, geometry.cell, headings.get((row, column)))
         if (row, column) == last_cell and piece.shape == "disc":
+            # White where the mark is hard to see on the disc.
             color = LAST_DISC if difference(piece.color, LAST_DISC) > 100 else "#ffffff"
             shapes.append(Circle(x, y, 0.09 * geometry.cell, color))
     return shapes
