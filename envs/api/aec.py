@@ -64,7 +64,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
-    `infos[agent]["action_mask"]`, and all zero for agents that are not to move.
+    `infos[agent]["action_mask"]`, and all zero for agents that are not to move, by default.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """Return the observation of an agent, whose mask allows no action unless it is to move."""
+        """Return the observation of an agent; `keep_agents` determines its mask off its turn."""
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")

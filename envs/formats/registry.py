@@ -88,7 +88,7 @@ def read_record_text(path: str | Path) -> str:
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: if it is not a regular file, or too large.
+        ValueError: if it is not a regular file, is too large, or is JSON or binary and not UTF-8.
     """
     content = read_bytes(path, MAX_TEXT_BYTES)
     try:

@@ -55,7 +55,8 @@ def hungry_geese(
     player comes first, and the others follow in order, modulo P. Planes of dead geese are empty.
 
     Args:
-        num_players: 1 to 8. A single goose wins after one step, as in kaggle-environments.
+        num_players: 1 to 8. The game of a single goose is over after one step, as in
+            kaggle-environments, with return 0.
         rows: 3 to 50.
         columns: 3 to 50.
         hunger_rate: number of steps after which each goose loses a segment, 1 to 10,000.
