@@ -19,7 +19,7 @@ from ludoteca.envs.params import choice
 from ludoteca.envs.validation import check_dtype, check_flag
 
 OBSERVATION_KINDS = ("planes", "flat", "dict", "flat_dict")
-KEYS = ("observation", "action_mask")
+KEYS = ("observation", "action_mask")  # default keys of the planes and of the mask
 MASK_DTYPES = ("int8", "bool", "float32")
 END_MASKS = ("zeros", "ones")
 

@@ -15,6 +15,7 @@ from ludoteca.envs.registry import GAMES, game_name
 
 HAS_PETTINGZOO_REGISTRY = hasattr(pettingzoo, "register")
 GRID_WORLD = "ludoteca/GridWorld-v0"
+# Functions of the module of a game. `env` has no wrappers, so it is the same as `raw_env`.
 ENTRY_POINTS = {
     "env": "ludoteca.envs.api.aec:aec_env",
     "raw_env": "ludoteca.envs.api.aec:aec_env",

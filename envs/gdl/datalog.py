@@ -23,6 +23,7 @@ from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
 CALL = "call"  # relation of the literal that binds arguments of a rule's head
 FACTS = "facts "  # prefix of the relation of the facts of a relation that also has rules
+# Relations that `Interpreter` queries: derived ones, even if the sheet has only facts of them.
 QUERIED = {"init", "legal", "next", "goal", "terminal"}
 MAX_RECURSION = 20_000  # frames of Python while a query is evaluated
 NEVER = sys.maxsize  # `Table.low` of a call that depends on no call being evaluated
@@ -390,4 +391,5 @@ def _fails(rule: Rule) -> bool:
 
 
 def _depends(graph: dict[str, set[str]], relation: str, other: str) -> bool:
+    """Return whether a relation is `other` or depends on it, directly or through others."""
     return other in reachable((relation,), lambda name: graph.get(name, ()))

@@ -136,15 +136,18 @@ class Gates:
         return literal
 
     def _all(self, literals: Iterable[int]) -> int:
+        """Return the literal of the AND of some literals."""
         result = TRUE
         for literal in sorted(set(literals)):
             result = self._and(result, literal)
         return result
 
     def _any(self, literals: Iterable[int]) -> int:
+        """Return the literal of the OR of some literals."""
         return self._all(literal ^ 1 for literal in literals) ^ 1
 
     def _conjunction(self, positive: Iterable[int], negative: Iterable[int]) -> int:
+        """Return the literal of a body (see `Body`); atoms without a literal can never hold."""
         literals = [self._literals.get(number, FALSE) for number in positive]
         return self._all(literals + [self._literals.get(number, FALSE) ^ 1 for number in negative])
 

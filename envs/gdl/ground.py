@@ -18,6 +18,7 @@ from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
+# Keywords whose relations are dynamic in every sheet, even if its rules do not use the state.
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
 MAX_TERM_DEPTH = 200  # nesting of terms; deeper ones probably grow without end
 DEPTH_INTERVAL = 64  # facts between two checks of the depth

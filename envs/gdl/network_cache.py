@@ -17,6 +17,7 @@ import numpy as np
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_atomically
 
+# Fields of `Network` and of `Program` that are arrays, and fields of `Network` that are texts.
 ARRAYS = ("move_start", "initial", "goal_roles", "goal_values")
 PROGRAM_ARRAYS = ("gates", "segments", "outputs")
 TEXTS = ("roles", "fluents", "moves", "problems")

@@ -26,7 +26,7 @@ from ludoteca.envs.gdl.interpreter import Interpreter, State
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.parse import Term
 
-SYMBOL = "ludoteca_gdl_evaluate_rules"
+SYMBOL = "ludoteca_gdl_evaluate_rules"  # name of the C function, `_called`
 Words = NDArray[np.uint64]
 Evaluate = Callable[[Any, Any, Any], None]
 
@@ -141,6 +141,7 @@ class RuleEvaluation:
     def _program(
         self, digest: str, phase: int, evaluate: Evaluate, num_words: tuple[int, int, int]
     ) -> InterpretedProgram:
+        """Return a phase, 1 or 2; the other arguments are those of `programs` and the fields."""
         hashed = hashlib.sha256(f"{digest} {phase}".encode()).digest()
         outputs = self.num_outputs if phase == 1 else len(self._fluents)
         return InterpretedProgram(
@@ -192,10 +193,12 @@ def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
 
 
 def _interpret(digest: int, fluents: Any, joint: Any, out: Any) -> None:
+    """Evaluate the phase with this digest, for Python."""
     _programs[digest].evaluate(fluents, joint, out)
 
 
 def _called(digest: int, fluents: int, joint: int, out: int) -> None:
+    """Evaluate the phase with this digest, for compiled code, which passes addresses of arrays."""
     program = _programs[digest]
     num_fluents, num_roles, num_outputs = program.num_words
     program.evaluate(

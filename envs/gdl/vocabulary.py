@@ -95,6 +95,7 @@ class _Reachability:
         self._run(rules, changing | STATE, evaluator)
 
     def _run(self, rules: list[Rule], growing: set[str], evaluator: Evaluator) -> None:
+        """Derive all atoms of the relations `growing`; `evaluator` evaluates the others."""
         joins: dict[str, list[Callable[..., None]]] = defaultdict(list)
         starts: list[Callable[..., None]] = []
         names = {
@@ -138,6 +139,7 @@ class _Reachability:
             raise TooManyRowsError
 
     def _emit(self, head: Atom, positive: Any, negative: Any) -> None:
+        """Add the head of a rule instance; its literals are not recorded."""
         self._count_rows(1)
         if head in self._known:
             return
