@@ -91,7 +91,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             device: device of all tensors. The games are stepped on the CPU.
-            seed: see the method `set_seed`.
+            seed: game i is seeded with `seed + i`; None: random seeds from torch's generator.
             params: parameters of the game.
 
         Raises:

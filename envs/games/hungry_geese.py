@@ -1,8 +1,8 @@
 """Hungry Geese: snakes on a torus; the longest survival, then the longest body wins.
 
 Step by step the same game as `hungry_geese` of kaggle-environments. Observation planes and rewards
-follow the Kaggle competition (17 planes for four geese) and Martín Miralles' master's thesis (UIB,
-2021).
+follow the Kaggle competition (17 planes for four geese) and Martín Miralles, "Hungry Geese"
+(master's thesis, UIB, 2021).
 
 Encoding, where cell (row, column) is `row * columns + column`:
 

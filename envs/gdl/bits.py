@@ -11,7 +11,7 @@ ZERO, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 
 @kernel
 def popcount(x: Any) -> int:
-    """Return the number of set bits of a word (Warren, Hacker's Delight, 5-1)."""
+    """Return the number of set bits of a word (Warren, "Hacker's Delight", 2nd edition, 5-1)."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -48,7 +48,7 @@ def select_bit(words: Any, n: int) -> int:
 
 @kernel
 def transpose(x: Any) -> None:
-    """Transpose a block of 64 words of 64 bits, in place (Warren, Hacker's Delight, 7-3)."""
+    """Transpose a block of 64 words of 64 bits, in place ("Hacker's Delight", section 7-3)."""
     j = 32
     m = np.uint64(0x00000000FFFFFFFF)
     while j:
