@@ -117,8 +117,8 @@ class PastNetworks:
 class OpponentPoolActor:
     """Self-play actor that adds its network to the opponent pool at an interval.
 
-    Every `config.past_opponent_interval` games, the network joins the pool; the oldest past network
-    leaves.
+    Every `config.past_opponent_interval` games, the network joins the pool; if the pool has
+    `config.num_past_opponents` past networks, it replaces the oldest one.
     """
 
     def __init__(self, algorithm: Any, actor: Any):

@@ -180,6 +180,7 @@ class SearchImitation(ActorCritic):
         records["planes"] = rollout.planes[chosen]
         records["mask"] = self.layout.masks.pack(rollout.masks[chosen])
         records["policy"] = rollout.policies[chosen]
+        # Clipped to the range of returns.
         records["target"] = np.clip(self.advantages(rollout) + rollout.values, -1, 1)[chosen]
         return records[self.copies(rollout.improvements[chosen], rng)]
 
