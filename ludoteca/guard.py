@@ -68,7 +68,10 @@ def die_with_parent(parent: int) -> None:
 
 
 def kill_group(group: int, signal_number: int) -> None:
-    """Send a signal to all processes of a group, if any are left."""
+    """Send a signal to all processes of a group, if any are left.
+
+    `PermissionError`: macOS raises it if all of them have ended, but are not waited for yet.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal_number)
 

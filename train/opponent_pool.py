@@ -31,7 +31,8 @@ class ActorCriticConfig(RLConfig):
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """Game, as a spec string: simultaneous; for PPO and REINFORCE also sequential, two players."""
+    """Game, as a spec string: simultaneous; except in search imitation, also sequential for two
+    players."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 

@@ -218,7 +218,10 @@ class SearchImitation(ActorCritic):
         }
 
     def search_options(self) -> dict[str, Any]:
-        """Return the options of `SeatNetworkAgent.set_search` in evaluations, as in training."""
+        """Return the options of `SeatNetworkAgent.set_search` in evaluations.
+
+        Unlike in training, the root priors have no uniform part, and `value_scale` is the default.
+        """
         config = self.config
         return {
             "simulations": config.num_simulations,

@@ -24,7 +24,7 @@ class TimeLimit:
         """Return the deadline of learning, by `time.monotonic()`.
 
         Args:
-            eval_seconds: estimated duration of the final evaluation; None: unknown.
+            eval_seconds: estimated duration of the evaluations after learning; None: unknown.
         """
         if self.seconds == inf:
             return inf
