@@ -72,7 +72,7 @@ class Metrics:
 
     @property
     def draws_boards(self) -> bool:
-        """Whether `add_board` draws."""
+        """Whether `add_board` draws an image; else it does nothing."""
         return self._writer is not None
 
     def add_board(self, step: int, game: Game, replay: Replay) -> None:
