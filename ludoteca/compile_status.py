@@ -38,6 +38,6 @@ class CompileStatus:
         return text
 
     def announcement(self) -> str:
-        """Return the message about the running compilation; "" if none is needed, or it was returned."""
+        """Return the message about the running compilation; "" if not needed, or in later calls."""
         running = self.running
         return "" if running is None or not needs_message(running) else str(running)
