@@ -29,8 +29,8 @@ class ChildProcess(subprocess.Popen[Any]):
     """Command that is killed, with all its own processes, when this process ends.
 
     The command is started by a guard process, see `guard.py`, which holds one end of a pipe; this
-    process holds the other. `terminate` and `send_signal` reach the command's process group;
-    `kill`, or deleting this object, kills the group.
+    process holds the other. `terminate`, and `send_signal` with SIGINT or SIGHUP, reach the
+    command's process group; `kill`, or deleting this object, kills the group.
     """
 
     def __init__(self, command: Sequence[str | os.PathLike[str]], **options: Any):

@@ -38,6 +38,6 @@ class CompileStatus:
         return text
 
     def announcement(self) -> str:
-        """Return the message about the running compilation, once, or "" if none is needed."""
+        """Return the message about the running compilation; "" if not needed, or in later calls."""
         running = self.running
         return "" if running is None or not needs_message(running) else str(running)

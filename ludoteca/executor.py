@@ -74,6 +74,8 @@ class Stream(ABC, Generic[T]):
 
         Raises:
             WorkerDiedError: if a task failed in all its attempts because workers died.
+            RuntimeError: if a Ray worker has another version of this package, or `next_task`
+                returns `WAIT` although no task is in progress.
             Exception: any exception that a task raises, after the results that arrived before it.
         """
 
@@ -199,14 +201,13 @@ def make_executor(
             or `"ray://head:10001"` for a cluster elsewhere. Resources of each worker may follow:
             `"ray:auto,num_cpus=2,num_gpus=0.5"`.
         num_workers: number of workers; by default one per core, or as many as the cluster has
-            resources for. With 1, local tasks run in this process.
+            resources for. A single local worker is this process.
         num_tasks: number of tasks, if known; there are never more workers than tasks.
 
     Raises:
         ValueError: if the spec string is invalid, or a number is out of range.
         ImportError: if Ray is not installed.
         ConnectionError: if the cluster cannot be reached.
-        RuntimeError: if a worker has another version of this package.
     """
     from ludoteca.envs.params import integer
     from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores

@@ -3,8 +3,9 @@
 `child_processes.py` starts it as a script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT
 ...]`. `PIPE` is a file descriptor, one end of a pipe, and `PARENT` the parent's process id. The
 command runs in a process group of its own. The guard kills the group as soon as the other end of
-the pipe, which only the parent holds, is closed: the kernel closes it however the parent ends,
-`kill -9` included. The guard does no other work, so nothing in the command can delay it.
+the pipe, which the parent holds, is closed or written to: the kernel closes it however the parent
+ends, `kill -9` included. As forks of the parent may hold that end, too, the guard also checks every
+second whether the parent lives. It does no other work, so the command cannot delay it.
 
 Interrupts and requests to terminate are forwarded to the group. The guard ends with the
 exit status of the command, or by the same signal.
@@ -18,7 +19,7 @@ import sys
 import threading
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-POLL_INTERVAL = 1.0  # seconds between checks of the parent, whose pipe others may have inherited
+POLL_INTERVAL = 1.0  # seconds between checks whether the parent lives
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that the group receives
 NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
@@ -67,7 +68,10 @@ def die_with_parent(parent: int) -> None:
 
 
 def kill_group(group: int, signal_number: int) -> None:
-    """Send a signal to all processes of a group, if any are left."""
+    """Send a signal to all processes of a group, if any are left.
+
+    `PermissionError`: macOS raises it if all of them have ended, but are not waited for yet.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal_number)
 
@@ -91,7 +95,7 @@ def _exec(command: list[str], guard: int) -> None:
 
 
 def _watch(pipe: int, parent: int, child: int) -> None:
-    """Kill the child's group when the parent has ended.
+    """Kill the child's group when the parent has ended, or asks for it through the pipe.
 
     Args:
         pipe: file descriptor of the guard's end of the pipe.

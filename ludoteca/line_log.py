@@ -162,7 +162,8 @@ def claim_folder(
         identity: JSON values that identify this run.
         log: log file; a folder with a log must have a description.
         run_kind: kind of run for messages, such as `"tournament"`.
-        optional: keys that either description may lack.
+        optional: keys that a description lacks if their value is None. A saved value is compared
+            even if `identity` lacks its key; other keys that only the file has are ignored.
 
     Raises:
         ValueError: if the folder belongs to another run, or the description is missing or damaged.

@@ -30,7 +30,7 @@ class WorkerProcess:
     Attributes:
         process: the process of `multiprocessing`.
         connection: this process's end of the pipe to it.
-        cache: keys of the shared values that have been sent to the process.
+        cache: keys of the shared values that the process has.
     """
 
     process: Any

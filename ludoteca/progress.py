@@ -23,7 +23,7 @@ from ludoteca.envs.jit import compile_seconds
 REFRESH_RATE = 4  # updates per second in a terminal
 RATE_WINDOW = 60.0  # seconds over which rates are measured
 MIN_RATE_SECONDS = 0.1  # shortest time over which a rate is measured
-MIN_INTERVAL, MAX_INTERVAL = 5.0, 60.0  # seconds between lines in a file; doubled after each line
+MIN_INTERVAL, MAX_INTERVAL = 5.0, 60.0  # seconds between lines in a file, doubled each time
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RunStatus:
         done: number of finished units; games in progress count in proportion.
         total: number of units of the run.
         unit: name of the units, such as `"games"`.
-        counts: further counts since the process began, by name; the display shows their rates.
+        counts: further counts, by name; the display shows only the rates at which they grow.
         seconds_left: seconds until the time limit of the run; infinite without one.
         last: result of the last evaluation, or "".
         notice: message to the user, such as that the run will stop, or "".
@@ -145,7 +145,7 @@ def _count(status: RunStatus) -> str:
 
 
 def _rates(clock: RateClock) -> str:
-    """Return the rates as text, with at least two digits."""
+    """Return the rates as text: integers from 10 on, two significant digits below."""
     return ", ".join(
         f"{rate:,.0f} {name}/s" if rate >= 10 else f"{rate:.2g} {name}/s"
         for name, rate in clock.rates().items()

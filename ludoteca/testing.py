@@ -46,7 +46,8 @@ from ludoteca.evaluate.match import MatchResult, play_match
 __all__ = ["ContractError", "check_agent", "check_environments", "check_game", "check_kernels"]
 
 # Warnings of the test suites of Gymnasium and PettingZoo that are ignored: the suites expect `Box`
-# spaces, and observations that are never all zeros, as those of an empty board are.
+# spaces, observations that are never all zeros, as those of an empty board are, and a `spec`, which
+# environments lack that `gymnasium.make` has not made.
 EXPECTED_WARNINGS = (
     ".*Observation space for each agent probably should be gymnasium.spaces.box.*",
     ".*Observation is not a NumPy array.*",
@@ -131,7 +132,7 @@ def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) 
     The suites are `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`,
     `parallel_api_test` and both seed tests. The vector environment must play the same games as
     single environments. A replay must have the returns (sums of the rewards) of its game; replays
-    are checked only for games with a spec string.
+    are checked only for games with a spec string and two players or more.
 
     Args:
         game: as for `check_game`.
@@ -175,7 +176,7 @@ def check_agent(
     Args:
         agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
         game: the game that it plays, its spec string or its factory; by default the agent's game.
-        games: number of games that the agent plays as each player, at least 2.
+        games: games per player, at least 2: the match has `games * max(num_players, 2)` games.
         seed: seed of the matches.
         reproducible: whether the agent uses no random numbers but those of the streams passed to
             `act`, so that the seed determines each game of a match, whatever its batch.

@@ -87,10 +87,12 @@ class MultiprocessActor(Generic[R]):
         self._monitor = monitor or Monitor()
         self._given_executor = self._executor = executor
         self._shared: tuple[Shared[Weights], ...] = ()
-        self._version = -1  # number of times weights were loaded, minus 1
+        # Number of times weights were loaded, minus 1; 0 again when playing ahead begins.
+        self._version = -1
         self._ahead: AsyncRollouts[R] | None = None
         self._server: tuple[str, Any] = ("", None)  # name and Ray handle of the inference server
-        self._stale: list[int] = []  # staleness of the parts since the last summary
+        # Staleness of the parts since the last summary, in loads of weights.
+        self._stale: list[int] = []
         self.part_seconds: deque[tuple[float, float]] = deque(maxlen=MAX_TIMED_PARTS)
 
     @property
@@ -189,7 +191,7 @@ class MultiprocessActor(Generic[R]):
         return partial(play_part, self._make_actor, part_config, self._server[0])
 
     def summary(self) -> dict[str, float | int | None]:
-        """Return mean and maximum staleness since the last summary, if staleness is allowed."""
+        """Return mean and maximum staleness since the last summary, if `max_staleness` is not 0."""
         stale, self._stale = self._stale, []
         if self._config.max_staleness == 0:
             return {}
@@ -198,7 +200,7 @@ class MultiprocessActor(Generic[R]):
             "staleness_max": max(stale, default=None),
         }
 
-    reload = load  # `Gatekeeper` reloads without a match
+    reload = load  # they differ in wrappers: `Gatekeeper.load` plays a match, its `reload` does not
 
     def metrics(self) -> dict[str, float | int | None]:
         """Return metrics of the actor: none."""
@@ -246,7 +248,7 @@ class LocalActor:
         """Load the weights of a network."""
         self._inference.load(network)
 
-    reload = load  # `Gatekeeper` reloads without a match
+    reload = load  # they differ in wrappers: `Gatekeeper.load` plays a match, its `reload` does not
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Collect a rollout after `games` games of the run, with the random stream `rng`.

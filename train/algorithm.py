@@ -75,7 +75,8 @@ class Algorithm(ABC, Generic[ConfigType]):
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         reservoir: whether updates also use a reservoir buffer, see
             `ludoteca.train.minibatches.ReservoirMinibatches`.
-        rollout_metrics: names of the metrics of rollouts; `training__NAME` is a fraction of games.
+        rollout_metrics: names of the metrics of rollouts; those that begin with `training__` are
+            fractions of games, such as `training__first`: won in the first seat.
         summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
         plotted_losses: names of the losses in the plot of the learning curve.
@@ -164,7 +165,7 @@ class Algorithm(ABC, Generic[ConfigType]):
 
     @abstractmethod
     def measure(self, rollout: Any) -> Mapping[str, tuple[float, float]]:
-        """Return the sum and the count of each of `rollout_metrics`."""
+        """Return sum and count of each of `rollout_metrics`, whose mean or sum is logged."""
 
     @abstractmethod
     def agent(self) -> Agent:

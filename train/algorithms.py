@@ -44,8 +44,8 @@ def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> 
 
     Args:
         game: the game.
-        name: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning with
-            an opponent or `MANY_ACTIONS`, else AlphaZero.
+        name: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning against
+            an opponent or with `MANY_ACTIONS` actions or more, else AlphaZero.
         opponent: training opponent, or `"self"`.
 
     Raises:

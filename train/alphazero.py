@@ -55,8 +55,8 @@ class AlphaZeroConfig(RLConfig):
     """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions collected before the first update. -1: 1/100 of the positions of the run, at most
-    10,000."""
+    """Positions collected before the first update. -1: 1/100 of the positions of the run, at least
+    a minibatch (or 1/4 of the positions, if that is less), at most 10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents in evaluations, as spec strings. The evaluation score is the score against the last
@@ -81,7 +81,7 @@ class AlphaZeroConfig(RLConfig):
     c_puct: float = 1.25
     """PUCT: exploration constant."""
     dirichlet_fraction: float = 0.25
-    """PUCT: fraction of Dirichlet noise in the root priors of full searches."""
+    """PUCT: fraction of Dirichlet noise in the root priors, in self-play."""
     dirichlet_alpha: float = 0.0
     """PUCT: concentration of the Dirichlet noise; 0: 10 / (mean number of legal actions)."""
     temperature: float = 1.0
@@ -151,10 +151,10 @@ class AlphaZeroRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of player 0. Shape `[B]`.
-        planes: observations of the player to move, see `Packing`. Shape `[B, T, bytes]`.
-        policies: policies of the search, in the network's numbering of actions (see `Encoder`),
-            float16. Shape `[B, T, A]`.
-        values: root values of the search, for the player to move. Shape `[B, T]`.
+        planes: observations of the player to move, see `replay.Packing`. Shape `[B, T, bytes]`.
+        policies: policies of the search, or of the solved move, in the network's numbering of
+            actions (see `Encoder`), float16. Shape `[B, T, A]`.
+        values: root values of the search, or solved ones, for the player to move. Shape `[B, T]`.
         movers: player to move. Shape `[B, T]`.
         full: whether the position is a training example: after a full search, or solved. Shape
             `[B, T]`.
@@ -301,7 +301,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     ) -> NDArray[np.int64]:
         """Return the moves of R searched games: by the search, or random where `opening` `[R]`.
 
-        A random move is uniform with probability `uniform_fraction` `[R]`, else by the network.
+        A random move is uniform with probability `uniform_fraction` `[R]`, else by the root priors.
         """
         config, count, selected = self.config, len(opening), result.action
         sampling = config.search_policy == "puct" and config.temperature > 0
@@ -310,14 +310,15 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             selected = sample_by_weight(weights, rng.random(count), config.temperature)
         if not opening.any():
             return selected
-        priors = self.search.trees.priors[:, 0]  # of root actions; negative: illegal
+        # Of root actions, in PUCT with Dirichlet noise; negative: illegal.
+        priors = self.search.trees.priors[:, 0]
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
         mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)
         return np.where(opening, mixed, selected)
 
     def targets(self, rollout: AlphaZeroRollout, rng: np.random.Generator) -> NDArray[np.void]:
-        """Return the positions with full searches: policy and value targets.
+        """Return the positions with full searches or solved: policy and value targets.
 
         The value target is a mean of the game's result, with weight `outcome_weight`, and the root
         value of the search. Before a random ply the target is the root value alone: random plies

@@ -36,7 +36,7 @@ class BestNetwork:
         self.record: dict[str, Any] = {}
         self.weights: Weights = {}
         self.updates = 0
-        # Score and updates of the latest network that was evaluated off schedule.
+        # Score and updates of the latest network that was evaluated off schedule and accepted.
         self._interim: dict[str, Any] = {}
 
     def consider(self, network: nn.Module, games: int, updates: int, score: float) -> None:
@@ -71,8 +71,8 @@ class BestNetwork:
     def is_current(self, updates: int) -> bool:
         """Return whether `best.safetensors` holds the current network, and not an earlier one.
 
-        True if the current network is the best one, if the last one is selected, or if the best one
-        is untrained and the current one is not.
+        True if the current network is the best one, if there is no best one yet, if the last one is
+        selected, or if the best one is untrained and the current one is not.
 
         Args:
             updates: updates of the current network.

@@ -111,9 +111,9 @@ def _evaluated(training: RLTraining) -> dict[str, Any] | None:
 
 
 def _final_seconds(training: RLTraining) -> float | None:
-    """Return the estimated seconds of the last and the final evaluation, or None if unknown.
+    """Return the estimated seconds of both evaluations in `_evaluated`, or None if unknown.
 
-    The final evaluation is also against random moves.
+    The second one, in `write_report`, has `final_eval_games`, and is also against random moves.
     """
     config, opponents = training.config, len(training.algorithm.opponents())
     if training.evaluator.seconds == 0:

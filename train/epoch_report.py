@@ -53,7 +53,7 @@ def write_supervised_report(
 ) -> dict[str, Any]:
     """Write all files of a training run; return the content of `results.json`.
 
-    Writes `best.safetensors` again, with a model card, `learning_curve.png` and `report.md`; and
+    Adds a model card to `best.safetensors`; writes `learning_curve.png` and `report.md`, and
     `results.json` if the training is finished, or else `results_so_far.json`.
     """
     folder = training.config.run_dir

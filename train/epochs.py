@@ -30,8 +30,8 @@ SAVE_SECONDS = 120.0  # seconds between checkpoints within an epoch
 class SupervisedTraining(ABC):
     """Supervised training run that can be interrupted at any time.
 
-    Checkpoints are written after each epoch, and between updates: a run that resumes from one
-    learns the same, bit for bit.
+    Checkpoints are written after each epoch, and every `SAVE_SECONDS` between updates: a run that
+    resumes from one learns the same, bit for bit.
 
     A run that is resumed consists of several parts, one per process. A subclass makes its network
     in its constructor, with PyTorch's generator seeded, and then calls `begin`.
@@ -74,7 +74,7 @@ class SupervisedTraining(ABC):
         """
         self.begun = time.monotonic()
         self._ranks = ranks()
-        torch.set_num_threads(1)
+        torch.set_num_threads(1)  # the rounding of results depends on this number
         disable_memory_trimming()
         self.config, self.game = config, game
         self._folder = RunDirectory(

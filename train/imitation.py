@@ -64,7 +64,7 @@ class ImitationConfig(SupervisedConfig):
     """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD with momentum."""
     lr_schedule: Literal["cosine", "plateau"] = "cosine"
     """Learning rate schedule. `cosine`: cosine decay over all epochs. `plateau`: decay when the
-    validation loss stops improving (as PyTorch's ReduceLROnPlateau)."""
+    validation loss stops improving (as Keras' ReduceLROnPlateau)."""
     final_learning_rate: float = 1e-5
     """Cosine: final learning rate. Plateau: lower bound."""
     plateau_factor: float = 0.3

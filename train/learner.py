@@ -63,7 +63,7 @@ class NetworkLearner(TrainableModel[Any]):
             any. Shape `[N]`.
 
         Raises:
-            ValueError: if a loss is not finite: training has diverged.
+            ValueError: if a loss in `plotted_losses` is not finite: training has diverged.
         """
         algorithm = self._algorithm
         size = len(next(iter(batch.values())))
@@ -83,7 +83,7 @@ class NetworkLearner(TrainableModel[Any]):
         return dict(zip(names, means, strict=True)), errors
 
     def _check(self, losses: dict[str, float]) -> None:
-        """Check that the losses of an update are finite.
+        """Check that the losses of an update in `plotted_losses` are finite.
 
         Raises:
             ValueError: if one is not.

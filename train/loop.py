@@ -277,7 +277,9 @@ class RLTraining(ResumableTraining):
             self._log(evaluated)
 
     def _log_untrained(self) -> None:
-        """Add the row of metrics of the initial network, in at most a tenth of the time left.
+        """Add the row of metrics of the initial network.
+
+        If its evaluation takes over a tenth of the time left, the row has no win rates.
 
         Raises:
             Stopped: if the run is to stop.

@@ -50,7 +50,7 @@ class Metrics:
         self._folder = folder
         self._writer: Any = None
         if tensorboard and ranks().is_main_process:
-            # Steps after the last row are repeated by the resumed run.
+            # Earlier files are purged of steps after the last row, which the resumed run repeats.
             last = self.rows[-1]["step"] if self.rows else -1
             assert last is not None
             make_writer: Any = SummaryWriter
@@ -72,7 +72,7 @@ class Metrics:
 
     @property
     def draws_boards(self) -> bool:
-        """Whether `add_board` draws."""
+        """Whether `add_board` draws an image; else it does nothing."""
         return self._writer is not None
 
     def add_board(self, step: int, game: Game, replay: Replay) -> None:
@@ -104,6 +104,7 @@ class Metrics:
         if self._settings and latest:
             metrics = {name.replace("__", "/"): value for name, value in latest.items()}
             settings = dict(_hyperparameters(self._settings))
+            # ".": into the folder of the other metrics, not into a new one below.
             self._writer.add_hparams(settings, metrics, run_name=".", global_step=step)
         self._writer.close()
 

@@ -22,7 +22,7 @@ class Minibatch(NamedTuple):
     Attributes:
         records: the examples. Shape `[N]`.
         weights: importance-sampling weights, or None for 1. Shape `[N]`.
-        indices: indices in the replay buffer. Shape `[N]`.
+        indices: indices in the replay buffer, or None without one. Shape `[N]`.
     """
 
     records: NDArray[np.void]

@@ -95,7 +95,9 @@ class Monitor:
 
     @contextmanager
     def task(self, fraction: float) -> Iterator[None]:
-        """Limit a task to a fraction of the time until the deadline.
+        """Limit a task, the block, to a fraction of the time until the deadline.
+
+        A task that takes longer ends early, without an exception.
 
         Raises:
             Stopped: if the whole run is to stop, not only the task.

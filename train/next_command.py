@@ -31,6 +31,7 @@ def _arguments(game: Game) -> list[str]:
     defaults = default_game(game).params
     name = game.spec_name
     changed = {key: value for key, value in game.params.items() if value != defaults[key]}
+    # The option of a flag takes no value, so that the parameters are in the spec string instead.
     if any(isinstance(value, bool) or value is None for value in changed.values()):
         return [f"{name}:{','.join(f'{key}={value}' for key, value in changed.items())}"]
     options = [(f"--{key.replace('_', '-')}", str(value)) for key, value in changed.items()]

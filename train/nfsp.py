@@ -71,8 +71,8 @@ class NFSPConfig(RLConfig):
     replay_ratio: float = 2.0
     """Mean number of times that each transition is sampled for an update."""
     learning_starts: int = AUTO
-    """Transitions collected before the first update. -1: 1/100 of the positions of the run, at most
-    5,000."""
+    """Transitions collected before the first update. -1: 1/100 of the positions of the run, at
+    least a minibatch (or 1/4 of the positions, if that is less), at most 5,000."""
     buffer_size: int = AUTO
     """Capacity of the ring buffer of transitions. -1: 1/10 of the positions of the run, at most
     200,000. The best response is learned against the average policies that played these
@@ -135,7 +135,7 @@ class NFSPRollout:
         responders: whether each player plays the best response in the game. Shape `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, see `Packing`. Shape `[N, bytes]`.
+        planes: observations, see `replay.Packing`. Shape `[N, bytes]`.
         masks: legal actions, packed likewise. Shape `[N, bytes]`.
         actions: actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
     """

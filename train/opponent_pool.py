@@ -31,7 +31,8 @@ class ActorCriticConfig(RLConfig):
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """Game, as a spec string: simultaneous; for PPO and REINFORCE also sequential, two players."""
+    """Game, as a spec string: simultaneous; except in search imitation, also sequential for two
+    players."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 
@@ -117,8 +118,8 @@ class PastNetworks:
 class OpponentPoolActor:
     """Self-play actor that adds its network to the opponent pool at an interval.
 
-    Every `config.past_opponent_interval` games, the network joins the pool; the oldest past network
-    leaves.
+    Every `config.past_opponent_interval` games, the network joins the pool; if the pool has
+    `config.num_past_opponents` past networks, it replaces the oldest one.
     """
 
     def __init__(self, algorithm: Any, actor: Any):

@@ -32,7 +32,7 @@ class Optimization:
     max_grad_norm: float = 0.0
 
     def make(self, weights: list[dict[str, list[nn.Parameter]]]) -> torch.optim.Optimizer:
-        """Return the optimizer of the given parameter groups, as PyTorch has them."""
+        """Return the optimizer of parameter groups, in PyTorch's format: `[{"params": [...]}]`."""
         if self.optimizer == "sgd":
             return torch.optim.SGD(
                 weights, self.learning_rate, self.momentum, weight_decay=self.decay

@@ -33,7 +33,7 @@ class Pace:
 
     Attributes:
         games_per_second: training games per second.
-        eval_seconds: seconds of one evaluation game in each seat against each opponent.
+        eval_seconds: seconds of one game in each seat against each opponent of the report.
         ready: end of compilation, by `time.monotonic()`.
     """
 

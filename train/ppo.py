@@ -38,7 +38,7 @@ from ludoteca.train.rollout_games import Turn
 
 # Agent in a seat: the learning network; k + 1 is member k of the opponent pool.
 LEARNER = 0
-CONFIDENT_PROB = 0.95  # probability of an action in a confident decision
+CONFIDENT_PROB = 0.95  # minimum probability of the most likely action in a confident decision
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ActorCriticRollout:
             `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, see `Packing`. Shape `[N, bytes]`.
+        planes: observations, see `replay.Packing`. Shape `[N, bytes]`.
         masks: legal actions. Shape `[N, A]`.
         actions: sampled actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
         probs: probabilities of the sampled actions. Shape `[N]`.
@@ -186,7 +186,10 @@ class ActorCritic(Algorithm[Any]):
         decisions: list[tuple[NDArray[Any], ...]],
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return the network's actions in rows `[R]` of a turn, and append them to `decisions`."""
+        """Return the network's actions in rows `[R]` of a turn, in the game's numbering.
+
+        The decisions are appended to `decisions`, as columns of the rollout from `env_indices` on.
+        """
         policies, values, *extra_columns = self.policies(infer, turn, rows, rng)
         actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         decisions.append(
@@ -208,7 +211,10 @@ class ActorCritic(Algorithm[Any]):
     def policies(
         self, infer: Inference, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return policies `[R, A]`, values `[R]`, and further rollout columns, for R rows."""
+        """Return policies `[R, A]`, values `[R]`, and further rollout columns, for R rows.
+
+        The columns are those of a subclass's rollout, whose search may use `rng`.
+        """
         outputs = infer(turn.planes[rows])
         return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
@@ -316,7 +322,7 @@ class PPO(ActorCritic):
         records["mask"] = self.layout.masks.pack(rollout.masks)
         records["action"], records["prob"] = rollout.actions, rollout.probs
         records["max_prob"], records["advantage"] = rollout.max_probs, advantage
-        records["target"] = np.clip(gae + rollout.values, -1, 1)
+        records["target"] = np.clip(gae + rollout.values, -1, 1)  # the range of returns
         return records
 
     def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -76,6 +76,7 @@ def network_config(algorithm: str, game: Game, minutes: float) -> Any:
     network: Any = find_algorithm(algorithm).config_class().network
     if algorithm == "dqn":
         return replace(network, filters=(filters,), blocks=blocks)
+    # The default, a torus of hand-crafted features, is for Hungry Geese only.
     if algorithm != "alphazero" and game.name != "hungry_geese":
         network = replace(network, kind="residual", view="plain")
     return replace(network, filters=filters, blocks=blocks)

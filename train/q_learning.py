@@ -74,8 +74,8 @@ def main(config: QLearningConfig) -> dict[str, Any]:
     """Learn and evaluate a table; print and write the results, and return them.
 
     Raises:
-        ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run
-            was stopped during the first episode.
+        ValueError: if the environment cannot be made, or its spaces are not discrete; or if the
+            time limit ended the run during the first episode.
         Interrupted: if a signal has stopped the run, after all results are written.
     """
     monitor = Monitor()

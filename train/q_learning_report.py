@@ -140,7 +140,7 @@ def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> byte
     draw_board(next(panels), "exact", exact, "{:.3f}", by_value, greedy_actions(exact))
     draw_board(next(panels), "learned minus exact", q - exact, "{:+.3f}", by_value, None)
     draw_board(next(panels), "updates of each value", counts, "{:.0f}", by_count, None)
-    return figure_png(figure, 256)
+    return figure_png(figure, 256)  # colors
 
 
 def draw_board(

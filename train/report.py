@@ -39,8 +39,8 @@ COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 def write_report(training: RLTraining) -> dict[str, Any]:
     """Evaluate the selected network of a run, write all files, and return the results.
 
-    Writes `best.safetensors` again, with a model card, and `learning_curve.png`, `replay.json`,
-    `game.svg`, `game.png` and `report.md`; and `results.json` if the run is finished, or else
+    Adds a model card to `best.safetensors`; writes `learning_curve.png`, `replay.json`, `game.svg`,
+    `game.png` and `report.md`, and `results.json` if the run is finished, or else
     `results_so_far.json`. If the run's monitor has a deadline, fewer evaluation games are played,
     as many as fit into the time left.
 

@@ -64,10 +64,10 @@ def n_step_returns(
 def make_fill() -> Any:
     """Return `fill(lengths, movers, explored, rewards, learned, settings, indices, numbers)`.
 
-    For each move to learn from it finds the bootstrap state: `n_step` steps later, or before, at
-    the next random move. It writes game, ply and the ply of that state (or -1) to `indices`, int64
-    `[N, 3]`, reward and discount to `numbers`, float32 `[N, 2]`. `settings` is `(negamax, n_step,
-    gamma)`. The other arguments are those of `n_step_returns`.
+    For each move to learn from it finds the bootstrap state: `n_step` steps later, or earlier,
+    before the next exploratory move. It writes game, ply and the ply of that state (or -1) to
+    `indices`, int64 `[N, 3]`, reward and discount to `numbers`, float32 `[N, 2]`. `settings` is
+    `(negamax, n_step, gamma)`. The other arguments are those of `n_step_returns`.
     """
 
     @compiled

@@ -47,7 +47,8 @@ class SelfPlayCallback(BaseCallback):
 
     SB3's logger records `self_play/win_rate` against all members, `self_play/win_rate_latest`,
     `self_play/members`, and `self_play/win_rate_NAME` for each member (not on standard output). A
-    draw counts as half; older games count less. With a `save_path`, each snapshot is saved
+    draw counts as half; older games count less; `win_rate_latest` includes one win and one loss as
+    a prior. With a `save_path`, each snapshot is saved
     there as a model, `sb3:path=SAVE_PATH/step_20000.zip` as an agent, and a new callback with the
     same `save_path` resumes the pool with a loaded model.
     """

@@ -180,6 +180,7 @@ class SearchImitation(ActorCritic):
         records["planes"] = rollout.planes[chosen]
         records["mask"] = self.layout.masks.pack(rollout.masks[chosen])
         records["policy"] = rollout.policies[chosen]
+        # Clipped to the range of returns.
         records["target"] = np.clip(self.advantages(rollout) + rollout.values, -1, 1)[chosen]
         return records[self.copies(rollout.improvements[chosen], rng)]
 
@@ -217,7 +218,10 @@ class SearchImitation(ActorCritic):
         }
 
     def search_options(self) -> dict[str, Any]:
-        """Return the options of `SeatNetworkAgent.set_search` in evaluations, as in training."""
+        """Return the options of `SeatNetworkAgent.set_search` in evaluations.
+
+        Unlike in training, the root priors have no uniform part, and `value_scale` is the default.
+        """
         config = self.config
         return {
             "simulations": config.num_simulations,

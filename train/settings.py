@@ -55,8 +55,8 @@ class RLConfig:
     """Number of training games. A finished run can be extended with a larger number; the learning
     rate schedule covers all games."""
     games_per_iteration: int = AUTO
-    """Games of a rollout, played as one batch; the network is updated after each rollout. -1: 1/64
-    of the games, from 16 to 256 (actor-critic: to 128)."""
+    """Games of a rollout, played as one batch; the network is updated after each rollout. -1:
+    about 1/64 of the games, from 16 to 256 (actor-critic and NFSP: to 128)."""
     seed: int = 0
     """Seed of the initial weights, the games and the batches. The same settings and seed give the
     same network on the same machine."""
@@ -85,10 +85,10 @@ class RLConfig:
 
     log_interval: int = AUTO
     """Games between rows of `metrics.csv`. -1: 1/32 of the games, at most 512 (deep Q-learning:
-    2,000; actor-critic: 1,024)."""
+    2,000; actor-critic and NFSP: 1,024)."""
     eval_interval: int = AUTO
     """Games between evaluations. -1: 1/7 of the games, at most 2,560 (deep Q-learning: 10,000;
-    actor-critic: 10,240)."""
+    actor-critic and NFSP: 10,240)."""
     eval_games: int = 50
     """Games per evaluation, for each opponent and seat."""
     eval_opponents: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ class TimeLimit:
         """Return the deadline of learning, by `time.monotonic()`.
 
         Args:
-            eval_seconds: estimated duration of the final evaluation; None: unknown.
+            eval_seconds: estimated duration of the evaluations after learning; None: unknown.
         """
         if self.seconds == inf:
             return inf
@@ -39,4 +39,5 @@ class TimeLimit:
         """Deadline of the final evaluation, by `time.monotonic()`."""
         if self.seconds == inf:
             return inf
+        # Of the maximum reserve, the final evaluation has at least half.
         return self._start + self.seconds - min(REPORT_SECONDS, MAX_RESERVE / 2 * self.seconds)

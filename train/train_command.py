@@ -21,7 +21,11 @@ RunDir = Annotated[
 
 
 def train_command(parameters: Any) -> Callable[..., None]:
-    """Return the command `train`, with options for the game's parameters."""
+    """Return the command `train`, with options for the game's parameters.
+
+    Args:
+        parameters: type annotation of these parameters, see `commands.game_parameters`.
+    """
 
     def train(
         game: Annotated[Positional[str], arg(metavar="GAME")],

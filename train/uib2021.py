@@ -115,7 +115,10 @@ class UIB2021(PPO):
         self._previous_state = {}
 
     def score_against_previous(self) -> float:
-        """Return the candidate's score against the network before the epoch; a draw is a half."""
+        """Return the candidate's score against the network before the epoch; a draw is a half.
+
+        Both sample their actions, so that games differ.
+        """
         from ludoteca.evaluate.match import play_match
 
         config, monitor, scale = self.config, self.monitor, self.encoder.scale

@@ -1,9 +1,9 @@
 """Value regression: a network predicts the results of recorded games.
 
 `python -m ludoteca.train.value_regression --data games.npz` trains a value network with Adam and
-mean squared error; the defaults are those of Sancho Cebrero and Fernández Limárquez, University of
-Seville, in Othello. An interrupted run resumes, with the same result, when the same command is
-given again.
+mean squared error; the defaults are those of Sancho Cebrero and Fernández Limárquez, a report on
+Othello (University of Seville, 2019). An interrupted run resumes, with the same result, when the
+same command is given again.
 """
 
 import zlib
@@ -303,6 +303,7 @@ def train(
 if __name__ == "__main__":
     import tyro
 
+    # Imported: the classes of `__main__` are not those of the module that others import.
     from ludoteca.train import value_regression
     from ludoteca.train.command import run_command
 

@@ -2,6 +2,5 @@
 
 `dataset.GameDataset` holds games as their actions, with the agents that played. `storage` reads
 and writes its files; `generate` plays games; `convert` reads Kaggle's episodes and tables;
-`positions` replays games into training samples. Besides `ludoteca.envs` and `ludoteca.agents`, this
-package imports `ludoteca.evaluate.match`.
+`positions` replays games into training samples.
 """

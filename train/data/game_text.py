@@ -1,7 +1,7 @@
 """Text of generated games: agents, final position, result and label.
 
-Sancho Cebrero and Fernández Limárquez (University of Seville, section III-C, step 5) print the
-final board and the discs of both players after every game of Othello.
+Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville, 2019), section
+III-C, step 5, print the final board and the discs of both players after every game.
 """
 
 from collections.abc import Iterator

@@ -123,7 +123,7 @@ def make_verify() -> Any:
             cells[p] = geese[p]
         for i in range(food_counts[0]):
             cells[players + i] = food[i]
-        init(s, 0)
+        init(s, 0)  # any seed: `set_initial` replaces what it samples
         # `at` is the number of chance outcomes so far.
         at = set_initial(s, cells, 0, players + food_counts[0])
         if at != players + food_counts[0]:

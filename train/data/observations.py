@@ -101,6 +101,7 @@ Observations = PackedObservations | PositionObservations
 
 def observations_class(encoder: SeatEncoder) -> Any:
     """Return the class of observations that takes less memory."""
+    # The scale is 1 if planes are binary.
     return PackedObservations if encoder.scale == 1 else PositionObservations
 
 

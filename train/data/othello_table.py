@@ -1,4 +1,7 @@
-"""Table of Othello positions, `datos_otelo.csv`, of Sancho Cebrero and Fernández Limárquez.
+"""Table of Othello positions, in the format of `datos_otelo.csv`.
+
+That table is from Sancho Cebrero and Fernández Limárquez, a report on Othello (University of
+Seville, 2019).
 
 A line is a position: its cells row by row (0 empty, 1 white, 2 black), then the game's result for
 the labeled agent (-1, 0, 1). A game is all its positions in order, initial and terminal ones
@@ -304,7 +307,7 @@ def make_decoder(game: Game) -> Any:
                     return k, PASS_OMITTED
                 if count(placed) != 1 or placed & s.legal == U0:
                     return k, NO_MOVE
-                square = count(placed - U1)
+                square = count(placed - U1)  # index of the only bit
                 actions[k] = square // 8 * size + square % 8
             step(s, np.int64(actions[k]))
             if s.discs[0] != black[k] or s.discs[1] != white[k]:

@@ -29,8 +29,10 @@ def make_replay(game: Game) -> Any:
     """Return the kernel that replays games.
 
     The kernel is `replay(states, words, recorded, lengths, seeds, outcomes, outcome_counts,
-    results, actions, players, current, current_words, legal, scores, error)`; for the recorded
-    games see `GameDataset`, for `states`, `actions` and `players`, which it fills, `Positions`.
+    results, actions, players, current, current_words, legal, scores, error)`. The games are arrays
+    of `GameDataset`: `recorded` is its `actions`, `outcomes` and `outcome_counts` its chance
+    outcomes and `chance_lengths`, `results` its `returns`. It fills the arrays `states`, `actions`
+    and `players` of `Positions`.
     `current` is workspace for one state; `words` and `current_words` are the memory of `states` and
     `current` as integers; `legal` `[A]` and `scores` `[P]` are workspace, too. At an invalid game
     it stops, and writes the error code, the game and the step to `error` `[3]`.
