@@ -99,7 +99,7 @@ class GGPHandler(BaseHTTPRequestHandler):
         """Send an HTTP response with a status code and one line of text."""
         data = one_line(text).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "text/acl")
+        self.send_header("Content-Type", "text/acl")  # as GGP-Base does
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

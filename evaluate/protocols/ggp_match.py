@@ -91,7 +91,7 @@ class GGPMatch:
             moves: the last moves of all roles; empty before the first.
 
         Returns:
-            The move, or None if another request is answered until the play clock ends.
+            The move, or None if another request is still being answered when the play clock ends.
 
         Raises:
             MessageError: if a move is illegal, the game is over, or the rules are not compiled yet.

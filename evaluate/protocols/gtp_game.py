@@ -159,6 +159,8 @@ class GameServer(GTPServer):
         if self._clock is None:
             self.session.limit_time(None)
         else:
+            # Compiles the agent. New clocks are equal, so either color will do; before each move,
+            # `_reg_genmove` sets the limit again.
             self.session.limit_time(self._clock.move_seconds("black", self.max_moves_left()))
         return ""
 

@@ -130,7 +130,8 @@ class NBoardServer:
             names = variation or (self.session.game.action_names[action],)
             line = "".join(map(_square, names))
             value = _evaluation(analysis) if best else _move_evaluation(analysis, action)
-            yield f"search {line} {value:.2f} 0 {len(names)}"  # line, value, 0, depth
+            # Moves, value, a 0 that the protocol fixes, and depth.
+            yield f"search {line} {value:.2f} 0 {len(names)}"
         yield _statistics(analysis)
         yield "status Waiting"
 
@@ -150,7 +151,7 @@ class NBoardServer:
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
-        """Answer with the value of every position of the game, from the last to the first."""
+        """Answer with the value of each position that is not terminal, from the last to the first."""
         yield "status Analyzing"
         for ply in range(len(self.session.history.actions), -1, -1):
             if ply == len(self.session.history.actions) and self.session.history.is_over:

@@ -47,7 +47,7 @@ def alpha_rank(
         alpha = real("alpha", alpha, 0, 1e6)
         population = integer("population", population, 2, 10**6)
         fixation = _fixation_probabilities(alpha * advantage, population)
-    transitions = fixation / (agents - 1)
+    transitions = fixation / (agents - 1)  # a mutant is any other agent, equally likely
     np.fill_diagonal(transitions, 0)
     return stationary(transitions)
 

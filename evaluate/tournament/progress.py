@@ -38,6 +38,7 @@ class TournamentProgress:
         curve: pairs of a number of games and the ratings after these games, `[agents]`, NaN for
             agents without games; at regular intervals.
         is_complete: whether the whole log has been read.
+        games_read: number of games that have been read.
     """
 
     def __init__(self, folder: Path):

@@ -166,7 +166,7 @@ def tune_agent(
                     [best_agent, rival],
                     match_games,
                     seed=seed,
-                    first_game=games,
+                    first_game=games,  # the evaluations have the games before it
                     num_threads=num_threads,
                     random_plies=random_plies,
                     progress=progress,

@@ -2,7 +2,7 @@
 
 Alpha is UCB1's exploration constant, and K the number of arms of a bandit problem. A cell is the
 unit of computation and of storage: the regrets of one policy in a block of problems. A chain is a
-generator that yields the cells that it needs for one result.
+generator that yields the cells that it needs for one result. The thesis is that of `uaemex2021`.
 """
 
 import json
@@ -126,7 +126,7 @@ def annealing(
 
 
 def log_spaced(rounds: int) -> list[int]:
-    """Return numbers of rounds from 10 to `rounds`, evenly spaced on a logarithmic scale."""
+    """Return up to 60 numbers of rounds from 10 to `rounds`, evenly spaced on a log scale."""
     steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
     return sorted({int(x) for x in steps.round()} | {rounds})
 

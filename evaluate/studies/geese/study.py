@@ -153,7 +153,7 @@ def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         )
         for name, spec in teachers.items()
     ]
-    # More samples per position give a better estimate of the most frequent move.
+    # More samples per position (`repeats`) give a better estimate of the most frequent move.
     sizes = {"games": 40, "moves": 2_000, "repeats": 64}
     sizes = {"games": 4, "moves": 100, "repeats": 8} if fast else sizes
     settings = {"agents": tuple(teachers.values()), "seed": 0, **sizes}

@@ -1,4 +1,4 @@
-"""Actor-critic networks for Hex, which the paper names as future work: tasks, and their results."""
+"""Actor-critic networks for Hex, the future work of the paper (`tanaka2018`): tasks and results."""
 
 from collections.abc import Mapping
 from typing import Any

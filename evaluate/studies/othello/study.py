@@ -178,7 +178,7 @@ def network_test(name: str, games: int) -> Task:
     """Return the test of a network on new games of UCT, against random moves and against UCT."""
     settings = {
         "player": f"{UCT},simulations=50", "opponents": ("random", "self"), "games": games,
-        "seed": 10**6,
+        "seed": 10**6,  # unlike that of the training games, 0
     }  # fmt: skip
     return Task(
         f"test-{name}", "ludoteca.evaluate.value_errors",
