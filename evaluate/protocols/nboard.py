@@ -151,7 +151,7 @@ class NBoardServer:
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
-        """Answer with the value of each position that is not terminal, from the last to the first."""
+        """Answer with the value of each nonterminal position, from the last to the first."""
         yield "status Analyzing"
         for ply in range(len(self.session.history.actions), -1, -1):
             if ply == len(self.session.history.actions) and self.session.history.is_over:
