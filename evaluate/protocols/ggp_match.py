@@ -21,7 +21,8 @@ from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, Start
 from ludoteca.files import write_atomically
 
-IDLE_SECONDS = 60.0  # time without messages, beyond the clocks, after which a match is abandoned
+# Time without messages, beyond twice the longer clock, after which a match is abandoned.
+IDLE_SECONDS = 60.0
 
 
 class GGPMatch:

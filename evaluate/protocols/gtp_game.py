@@ -38,7 +38,7 @@ class GameServer(GTPServer):
         """
         super().__init__(f"ludoteca {agent}")
         self.session = EngineSession(game, agent, seed)
-        self._clock: GTPClock | None = None
+        self._clock: GTPClock | None = None  # None without a time limit of the protocol
         self.commands |= {
             "boardsize": self._boardsize,
             "clear_board": self._clear_board,

@@ -15,7 +15,7 @@ from ludoteca.evaluate.protocols.engine_session import EngineSession
 from ludoteca.evaluate.protocols.line_server import CommandError, one_line, parse_integer
 
 DEPTH = "{depth}"  # placeholder in the spec string of an agent
-MAX_DEPTH = 60
+MAX_DEPTH = 60  # number of empty squares at the start
 DISCS = 64  # evaluation of a certain win: all discs
 
 

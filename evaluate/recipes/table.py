@@ -12,7 +12,7 @@ from ludoteca.files import read_json, write_atomically
 
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
-PAGES = Path("docs/libraries")
+PAGES = Path("docs/libraries")  # folder with a page for each library
 FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # required; "tests" is optional
 
 

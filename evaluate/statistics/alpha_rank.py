@@ -74,8 +74,9 @@ def _fixation_probabilities(u: Array, population: int) -> Array:
 def stationary(transitions: Array) -> Array:
     """Return the stationary distribution of an irreducible chain by elimination of states.
 
-    Grassmann, Taksar and Heyman, Operations Research 33, 1985: as the algorithm has no
-    subtractions, even tiny probabilities are precise. The diagonal is ignored.
+    Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
+    chains", Operations Research 33, 1985: as the algorithm has no subtractions, even tiny
+    probabilities are precise. The diagonal is ignored.
 
     Args:
         transitions: `transitions[s, r]` is the probability of the step from s to r. Shape `[n, n]`.

@@ -82,7 +82,7 @@ class Sprt:
 
     @property
     def spec(self) -> str:
-        """Text that `parse_sprt` parses into this test."""
+        """Text that `parse_sprt` parses into this test; numbers have 6 significant digits."""
         values = asdict(self)
         return ",".join(
             f"{key}={value if isinstance(value, str) else format(value, 'g')}"

@@ -13,7 +13,7 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Records, Study, Task
 
-CONSTANTS = (0.0, 0.1, 0.5, 2.0)
+CONSTANTS = (0.0, 0.1, 0.5, 2.0)  # exploration constants of UCB1
 # The schedule gives an action's own mean and its all-moves-as-first mean, which also counts
 # simulations that play the action later, the same weight after 1 / (4 bias^2) visits of the action,
 # if the second mean has many more.

@@ -22,6 +22,7 @@ AUER: dict[str, tuple[float, ...]] = {
 }
 # Numbers of moves in the starting positions of the eight games of the thesis, of which two have 16.
 GAME_ARMS = (2, 4, 10, 16, 25, 40, 49)
+# Names of all problems: "auer-" and the name of a distribution, or "random-" and a number of arms.
 PROBLEMS = (*(f"auer-{name}" for name in AUER), *(f"random-{arms}" for arms in GAME_ARMS))
 
 

@@ -181,7 +181,12 @@ class Cell:
 
 
 class Cells:
-    """Folder with the computed cells of a study, each of which is a small file."""
+    """Folder with the computed cells of a study, each of which is a small file.
+
+    Attributes:
+        study: settings of the study.
+        folder: the subfolder `cells` of the study's folder, which holds the files.
+    """
 
     def __init__(self, study: BanditStudy, folder: Path) -> None:
         """Open a folder that is new or has cells of the same study.

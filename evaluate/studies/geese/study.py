@@ -189,6 +189,7 @@ def real_tasks(
         fast: whether to train and play little.
         precision: numeric precision of the networks.
     """
+    # Without settings: `check_sources` compares the files, which may lie in any folder.
     data = Task(
         "games-real", "ludoteca.train.data", {"out": "{artifact}", "num_workers": 1}, {},
         ("convert", *map(str, sources)), kind="games", artifact_name=GAMES_FILE, has_record=False,
@@ -309,6 +310,7 @@ def evaluation_curve(folder: Path) -> dict[str, Any]:
 
     The counts are those of the candidate networks that were tested, and of those accepted.
     """
+    # The column has the win rates over all seats.
     column, gating = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {

@@ -11,7 +11,7 @@ SEEDS = (0, 1, 2)
 SIZE = 5  # board size
 GAMES = 30_000  # games of a training run
 DQN = "dqn:hex5"  # network that deep Q-learning made in this study, and that the package includes
-DUEL_GAMES = 1_000
+DUEL_GAMES = 1_000  # games of each match against `DQN`
 RANDOM_PLIES = 2  # at the beginning of these games, since both networks are deterministic
 
 

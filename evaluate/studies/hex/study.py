@@ -84,7 +84,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
 
 def has_enough_games(record: Mapping[str, Any], task: Task) -> bool:
     """Return whether a training run or a match had at least as many games as its task has now."""
-    played: int = record.get("config", record)["games"]
+    played: int = record.get("config", record)["games"]  # matches have no "config"
     return played >= int(task.options["games"])
 
 

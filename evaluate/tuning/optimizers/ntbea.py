@@ -20,7 +20,7 @@ from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
 EPSILON = 0.5  # added to the number of evaluations of a combination of levels, in equation 2
-Indices = tuple[int, ...]
+Indices = tuple[int, ...]  # of axes, or of levels on them
 
 
 class NTBEA:
