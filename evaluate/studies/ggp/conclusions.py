@@ -110,12 +110,12 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
         played: number of games that each policy actually played of each game.
 
     Returns:
-        `"leads"`: interval of the difference of wins, by pair of a new and an old policy. `"least"`:
-        the pair with the smallest difference. `"friedman"`: Friedman's test. `"means"`: mean ranks.
-        `"critical"`: Nemenyi's critical difference. `"order"`: verdicts on alpha2 before alpha1 and
-        alpha1 before each old policy, by mean ranks. `"first_two"`: for each game the verdict on a
-        new policy among the first two, the game, and the two compared policies. `"tests"` and
-        `"holm"`: Wilcoxon's tests and their corrected p-values, by pair.
+        `"leads"`: interval of the difference of wins, by pair of a new and an old policy;
+        `"least"`: the pair with the smallest difference; `"friedman"`: Friedman's test; `"means"`:
+        mean ranks; `"critical"`: Nemenyi's critical difference; `"order"`: verdicts by mean ranks
+        on alpha2 before alpha1, and on alpha1 before each old policy; `"first_two"`: for each game
+        the verdict on a new policy among the first two, the game, and the two compared policies;
+        `"tests"` and `"holm"`: Wilcoxon's tests and their corrected p-values, by pair.
     """
     means, critical = ranks(wins).mean(0), nemenyi(wins).critical_difference
     # By how much alpha2 has the better mean rank than alpha1, and alpha1 than each old policy.

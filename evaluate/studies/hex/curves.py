@@ -21,7 +21,7 @@ class Curve:
 
     Attributes:
         rows: rows of the file that have a loss, as text by column.
-        seat: seat whose win rates are used: `"first"`, or `"second"` if the network was never first.
+        seat: seat of the win rates: `"first"`, or `"second"` if the network was never first.
     """
 
     def __init__(self, folder: Path):
