@@ -179,7 +179,8 @@ def _evaluation(analysis: MoveAnalysis) -> float:
 def _move_evaluation(analysis: MoveAnalysis, action: int) -> float:
     """Return the value of a move that is not the best one, scaled to discs.
 
-    Values are scores in [0, 1] of searches, and Q in [-1, 1] of other agents.
+    Values are scores in [0, 1] of searches, which have visit shares, and Q in [-1, 1] of other
+    agents.
     """
     if analysis.values is None:
         return 0.0

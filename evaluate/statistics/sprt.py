@@ -38,8 +38,8 @@ class Sprt:
     Attributes:
         elo0: Elo difference of H0, less than `elo1`.
         elo1: Elo difference of H1.
-        alpha: maximum probability of accepting H1 if the difference is `elo0`.
-        beta: maximum probability of accepting H0 if the difference is `elo1`.
+        alpha: nominal probability of accepting H1 if the difference is `elo0`.
+        beta: nominal probability of accepting H0 if the difference is `elo1`.
         model: scale of the differences, "logistic" or "normalized".
         counts: what a result is: with "pentanomial" the sum of scores of a pair of games from the
             same opening with the seats exchanged, with "trinomial" the score of a single game.
