@@ -54,7 +54,7 @@ class GGPMatch:
         self._rng = np.full(1, self._random.getrandbits(64), np.uint64)
         self._turn = threading.Lock()  # held while a request for a move is answered
         self._compiled = threading.Event()  # set when the rules are compiled or have failed to
-        self._problem = ""
+        self._problem = ""  # why the rules cannot be compiled
         self._machine: RuleMachine | None = None
         self._seat = 0
         self._moves: tuple[JointMove, ...] = ()

@@ -231,7 +231,10 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     def add(
         name: str, agents: tuple[str, ...], imitator: str = "", networks: Any = shipped
     ) -> None:
-        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`."""
+        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`.
+
+        `networks` are the fingerprints of the shipped networks that play, see `match_task`.
+        """
         requires, games = imitators.get(imitator, ()), GAMES // GAME_DIVISORS.get(name, 1)
         winners = {imitator: imitator} if imitator else None
         tasks.append(competition(name, agents, fast, requires, winners, games, networks))
@@ -297,6 +300,7 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
         "eval_games": 4 if fast else 50, "final_eval_games": 8 if fast else 250,
         "eval_opponents": (names.OPPONENT,), "threads": 1, "precision": precision,
     }  # fmt: skip
+    # Fixed, as their defaults depend on the number of games.
     sizes = {"log_interval": 1_024, "past_opponent_interval": 5_120} if preset == "default" else {}
     return Task(
         name, "ludoteca.train.ppo", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
