@@ -171,8 +171,8 @@ def play_sequential_match(
 def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
     """Return the number of games of the next slice, as many as fit `SLICE_SECONDS`.
 
-    It is an even number, at least two per thread, and at most four times that of the last slice,
-    since its first games may have been slow.
+    It is an even number, at least two per thread, at most `BATCH_SIZE` per thread, and at most four
+    times that of the last slice, as the time of few games is a poor estimate.
 
     Args:
         count: number of games of the last slice.

@@ -201,7 +201,7 @@ class GameController:
             self.note = "there is nothing to undo"
             return
         self.analysis = None
-        self.paused = HUMAN not in self.session.players
+        self.paused = HUMAN not in self.session.players  # else the agents would move on at once
         self._reset_position()
 
     def _restart(self) -> None:

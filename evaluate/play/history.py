@@ -11,7 +11,7 @@ from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
 
-Action = int | tuple[int, ...]
+Action = int | tuple[int, ...]  # in simultaneous games, a tuple with an entry per player
 
 
 class GameHistory:

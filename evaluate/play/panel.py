@@ -23,7 +23,7 @@ LINE_HEIGHT, SMALL_LINE_HEIGHT = 20, 18
 FONT_SIZE, SMALL_FONT = 15.0, 13.0
 BUTTON, GAP = 34, 8  # height of a button, and distance between neighboring elements
 COLUMNS = 3  # columns of buttons
-MESSAGE_LINES = 4  # maximum lines of the message
+MESSAGE_LINES = 4  # maximum lines of the message, and of the note
 MOVES_SHOWN = 6  # maximum candidate moves of the agent
 
 

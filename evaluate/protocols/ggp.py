@@ -24,7 +24,7 @@ from ludoteca.evaluate.protocols.ggp_messages import (
 )
 from ludoteca.evaluate.protocols.line_server import one_line
 
-READY, BUSY, DONE = "READY", "BUSY", "DONE"
+READY, BUSY, DONE = "READY", "BUSY", "DONE"  # answers of the protocol
 
 
 class GGPPlayer:

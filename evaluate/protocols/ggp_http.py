@@ -11,7 +11,7 @@ from ludoteca.evaluate.protocols.ggp_messages import MessageError
 from ludoteca.evaluate.protocols.line_server import one_line
 
 MAX_REQUEST = MAX_BYTES + (1 << 16)  # bytes: the rules of a game and the rest of a message
-MAX_CONNECTIONS = 16
+MAX_CONNECTIONS = 16  # at a time; further ones are closed
 READ_SECONDS = 20.0  # for reading a request
 
 
@@ -99,7 +99,7 @@ class GGPHandler(BaseHTTPRequestHandler):
         """Send an HTTP response with a status code and one line of text."""
         data = one_line(text).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "text/acl")
+        self.send_header("Content-Type", "text/acl")  # as GGP-Base does
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

@@ -21,7 +21,8 @@ from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, Start
 from ludoteca.files import write_atomically
 
-IDLE_SECONDS = 60.0  # time without messages, beyond the clocks, after which a match is abandoned
+# Time without messages, beyond twice the longer clock, after which a match is abandoned.
+IDLE_SECONDS = 60.0
 
 
 class GGPMatch:
@@ -53,7 +54,7 @@ class GGPMatch:
         self._rng = np.full(1, self._random.getrandbits(64), np.uint64)
         self._turn = threading.Lock()  # held while a request for a move is answered
         self._compiled = threading.Event()  # set when the rules are compiled or have failed to
-        self._problem = ""
+        self._problem = ""  # why the rules cannot be compiled
         self._machine: RuleMachine | None = None
         self._seat = 0
         self._moves: tuple[JointMove, ...] = ()
@@ -91,7 +92,7 @@ class GGPMatch:
             moves: the last moves of all roles; empty before the first.
 
         Returns:
-            The move, or None if another request is answered until the play clock ends.
+            The move, or None if another request is still being answered when the play clock ends.
 
         Raises:
             MessageError: if a move is illegal, the game is over, or the rules are not compiled yet.

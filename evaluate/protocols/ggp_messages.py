@@ -14,7 +14,7 @@ from ludoteca.envs.gdl.parse import TOKEN, parse, show
 
 MAX_NAME = 200  # characters of a match's name
 MAX_CLOCK = 86_400  # seconds
-NO_MOVES = "nil"
+NO_MOVES = "nil"  # in place of the moves before the first joint move
 
 
 class MessageError(ValueError):

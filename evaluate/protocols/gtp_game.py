@@ -38,7 +38,7 @@ class GameServer(GTPServer):
         """
         super().__init__(f"ludoteca {agent}")
         self.session = EngineSession(game, agent, seed)
-        self._clock: GTPClock | None = None
+        self._clock: GTPClock | None = None  # None without a time limit of the protocol
         self.commands |= {
             "boardsize": self._boardsize,
             "clear_board": self._clear_board,
@@ -159,6 +159,8 @@ class GameServer(GTPServer):
         if self._clock is None:
             self.session.limit_time(None)
         else:
+            # Compiles the agent. New clocks are equal, so either color will do; before each move,
+            # `_reg_genmove` sets the limit again.
             self.session.limit_time(self._clock.move_seconds("black", self.max_moves_left()))
         return ""
 

@@ -10,7 +10,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.protocols.gtp_game import GameServer, other_color
 from ludoteca.evaluate.protocols.line_server import CommandError
 
-SWAP, SWAP_NAMES = "swap-pieces", ("swap-pieces", "swap")
+SWAP, SWAP_NAMES = "swap-pieces", ("swap-pieces", "swap")  # name in answers, names in commands
 SIZES = range(2, 20)
 
 

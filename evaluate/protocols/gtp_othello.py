@@ -16,7 +16,7 @@ from ludoteca.evaluate.protocols.line_server import CommandError
 
 PASS = "pass"
 GAME = "Othello"  # name of the game in Quarry's commands
-PLAYER_COLORS = ("black", "white")
+PLAYER_COLORS = ("black", "white")  # by seat
 SIZES = (4, 6, 8)
 
 

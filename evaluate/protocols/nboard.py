@@ -15,7 +15,7 @@ from ludoteca.evaluate.protocols.engine_session import EngineSession
 from ludoteca.evaluate.protocols.line_server import CommandError, one_line, parse_integer
 
 DEPTH = "{depth}"  # placeholder in the spec string of an agent
-MAX_DEPTH = 60
+MAX_DEPTH = 60  # number of empty squares at the start
 DISCS = 64  # evaluation of a certain win: all discs
 
 
@@ -130,7 +130,8 @@ class NBoardServer:
             names = variation or (self.session.game.action_names[action],)
             line = "".join(map(_square, names))
             value = _evaluation(analysis) if best else _move_evaluation(analysis, action)
-            yield f"search {line} {value:.2f} 0 {len(names)}"  # line, value, 0, depth
+            # Moves, value, a 0 that the protocol fixes, and depth.
+            yield f"search {line} {value:.2f} 0 {len(names)}"
         yield _statistics(analysis)
         yield "status Waiting"
 
@@ -150,7 +151,7 @@ class NBoardServer:
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
-        """Answer with the value of every position of the game, from the last to the first."""
+        """Answer with the value of each nonterminal position, from the last to the first."""
         yield "status Analyzing"
         for ply in range(len(self.session.history.actions), -1, -1):
             if ply == len(self.session.history.actions) and self.session.history.is_over:
@@ -178,7 +179,8 @@ def _evaluation(analysis: MoveAnalysis) -> float:
 def _move_evaluation(analysis: MoveAnalysis, action: int) -> float:
     """Return the value of a move that is not the best one, scaled to discs.
 
-    Values are scores in [0, 1] of searches, and Q in [-1, 1] of other agents.
+    Values are scores in [0, 1] of searches, which have visit shares, and Q in [-1, 1] of other
+    agents.
     """
     if analysis.values is None:
         return 0.0

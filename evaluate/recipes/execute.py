@@ -23,7 +23,7 @@ from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_atomically
 
-MATCHES = ("against_random", "self_play", "geese")
+MATCHES = ("against_random", "self_play", "geese")  # variables of a recipe with match results
 MIN_GAMES = 400  # minimum number of games of a match
 NATIVE_ENVS = 64  # number of games of the native vector environment
 NATIVE_SECONDS = 2.0  # duration of the measurement of its speed

@@ -12,7 +12,7 @@ from ludoteca.files import read_json, write_atomically
 
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
-PAGES = Path("docs/libraries")
+PAGES = Path("docs/libraries")  # folder with a page for each library
 FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # required; "tests" is optional
 
 
@@ -40,7 +40,7 @@ class Score(NamedTuple):
     """An agent's score in one seat, or in all.
 
     Attributes:
-        score: points per game: a draw counts as half, a first place of t seats as 1 / t.
+        score: fraction of games won; in games of two players, a draw counts as half a win.
         low: lower end of the 95 % interval.
         high: upper end.
         games: the number of games.

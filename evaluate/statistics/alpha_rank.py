@@ -47,7 +47,7 @@ def alpha_rank(
         alpha = real("alpha", alpha, 0, 1e6)
         population = integer("population", population, 2, 10**6)
         fixation = _fixation_probabilities(alpha * advantage, population)
-    transitions = fixation / (agents - 1)
+    transitions = fixation / (agents - 1)  # a mutant is any other agent, equally likely
     np.fill_diagonal(transitions, 0)
     return stationary(transitions)
 
@@ -74,8 +74,9 @@ def _fixation_probabilities(u: Array, population: int) -> Array:
 def stationary(transitions: Array) -> Array:
     """Return the stationary distribution of an irreducible chain by elimination of states.
 
-    Grassmann, Taksar and Heyman, Operations Research 33, 1985: as the algorithm has no
-    subtractions, even tiny probabilities are precise. The diagonal is ignored.
+    Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
+    chains", Operations Research 33, 1985: as the algorithm has no subtractions, even tiny
+    probabilities are precise. The diagonal is ignored.
 
     Args:
         transitions: `transitions[s, r]` is the probability of the step from s to r. Shape `[n, n]`.

@@ -45,6 +45,8 @@ class PowerAnalysis:
     def games(self, power: float = 0.8) -> int:
         """Return the smallest even number of games with which a match detects the difference.
 
+        The number is even so that each agent moves first in half of the games.
+
         Args:
             power: probability of detecting the difference.
 

@@ -44,7 +44,8 @@ def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> R
 
     Args:
         wins: `wins[i, j]` is the number of wins of i against j. Shape `[agents, agents]`.
-        draws: `draws[i, j]` is the number of draws of i and j, equal to `draws[j, i]`.
+        draws: `draws[i, j]` is the number of draws of i and j, equal to `draws[j, i]`. Shape
+            `[agents, agents]`.
         confidence: level of the intervals.
 
     Raises:

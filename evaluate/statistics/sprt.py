@@ -38,8 +38,8 @@ class Sprt:
     Attributes:
         elo0: Elo difference of H0, less than `elo1`.
         elo1: Elo difference of H1.
-        alpha: maximum probability of accepting H1 if the difference is `elo0`.
-        beta: maximum probability of accepting H0 if the difference is `elo1`.
+        alpha: nominal probability of accepting H1 if the difference is `elo0`.
+        beta: nominal probability of accepting H0 if the difference is `elo1`.
         model: scale of the differences, "logistic" or "normalized".
         counts: what a result is: with "pentanomial" the sum of scores of a pair of games from the
             same opening with the seats exchanged, with "trinomial" the score of a single game.
@@ -82,7 +82,7 @@ class Sprt:
 
     @property
     def spec(self) -> str:
-        """Text that `parse_sprt` parses into this test."""
+        """Text that `parse_sprt` parses into this test; numbers have 6 significant digits."""
         values = asdict(self)
         return ",".join(
             f"{key}={value if isinstance(value, str) else format(value, 'g')}"

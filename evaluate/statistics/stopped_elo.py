@@ -55,7 +55,7 @@ def estimate_elo(
         confidence: level of the interval, between 0 and 1.
 
     Returns:
-        The estimate, or None if all results are equal, so that their variance is unknown.
+        The estimate, or None if there are no results or all are equal: their variance is unknown.
     """
     counts = check_frequencies(frequencies)
     if not 0 < confidence < 1:

@@ -16,8 +16,8 @@ class SignedRank:
 
     Attributes:
         plus: sum of the ranks of the games with a higher score of the first agent.
-        minus: sum of the ranks of the other games.
-        games: number of games with different scores; other games are omitted.
+        minus: sum of the ranks of the games with a lower score of the first agent.
+        games: number of games with different scores; games with equal scores are omitted.
         p: exact two-sided p value.
     """
 

@@ -45,7 +45,7 @@ class TaskQueue:
     def take(self) -> str | None:
         """Move the first task whose required tasks are finished to `running`; return its name.
 
-        None if all waiting tasks require unfinished ones.
+        None if no task is waiting, or all waiting tasks require unfinished ones.
 
         Raises:
             RuntimeError: if the tasks require each other.

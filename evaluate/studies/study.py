@@ -146,7 +146,7 @@ class Study:
     fast: bool = False  # whether the tasks are reduced to a test of the software
     unavailable: Mapping[str, str] = field(default_factory=dict)  # reasons why parts cannot run
     skipped_tasks: frozenset[str] = frozenset()  # names of tasks that cannot run
-    # Limits on the number of concurrent tasks, by part.
+    # Number of concurrent tasks by part, which replaces the `processes` of `run_study`.
     processes: Mapping[str, int] = field(default_factory=dict)
     single_threaded: bool = True  # whether numeric libraries use one thread in each process
     # Function that returns whether an earlier record is valid for a task; by default it is if the

@@ -1,8 +1,8 @@
 """Verdicts on the conclusions of a paper, each by a confidence interval or a statistical test.
 
-A conclusion is about the sign of a difference. It holds, or does not hold, if the difference's 95 %
-interval lies entirely on one side of zero; if the interval contains zero, the verdict is
-"inconclusive".
+A conclusion claims the sign of a difference. It holds if the difference's 95 % interval lies on the
+claimed side of zero, and does not hold if it lies on the other side; if the interval contains zero,
+the verdict is "inconclusive".
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,10 @@ def verdict_by_interval(low: float, high: float) -> str:
 
 
 def verdict_of_all(verdicts: Iterable[str]) -> str:
-    """Return the verdict on a conjunction of claims: it holds if all of them hold."""
+    """Return the verdict on several claims together.
+
+    It holds if all of them hold, does not hold if one does not, and else is inconclusive.
+    """
     distinct = set(verdicts)
     return FAILS if FAILS in distinct else HOLDS if distinct <= {HOLDS} else INCONCLUSIVE
 

@@ -119,6 +119,9 @@ def _pilot_tasks(
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
     """Yield `TASKS_PER_PAIR` tasks of every pair in every game, or `WAIT`.
 
+    They play the first missing games of the pair's first unfinished match; if these do not suffice,
+    there are fewer tasks.
+
     The number of games of a task follows from the `seconds_per_game` of the pair's last task: the
     first games of a process take longer, and few games give a poor estimate.
     """

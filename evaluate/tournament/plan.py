@@ -24,7 +24,7 @@ DRAW_VALUES = ("half", "loss")  # see `Tournament.draws`
 
 @dataclass(frozen=True)
 class Match:
-    """Match of two agents in one kind of game: one of the `repeats` that share its games.
+    """Match of two agents in one kind of game: one of the `repeats` that share the pair's games.
 
     Attributes:
         game: index of the kind of game in the tournament.

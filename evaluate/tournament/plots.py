@@ -140,7 +140,7 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
 def rank_plot(
     mean_ranks: NDArray[np.float64], names: Sequence[str], critical_difference: float
 ) -> bytes:
-    """Draw the critical difference diagram of Demsar (2006) as a PNG file.
+    """Draw the critical difference diagram of Demsar (see `statistics.ranks`) as a PNG file.
 
     Agents are points on an axis of mean ranks; bars below it join agents without significant
     differences. Units of the axes are ranks for x, and 0.42 inches for y.

@@ -38,6 +38,7 @@ class TournamentProgress:
         curve: pairs of a number of games and the ratings after these games, `[agents]`, NaN for
             agents without games; at regular intervals.
         is_complete: whether the whole log has been read.
+        games_read: number of games that have been read.
     """
 
     def __init__(self, folder: Path):
@@ -78,8 +79,8 @@ class TournamentProgress:
     def ratings(self) -> Ratings | None:
         """Return the ratings of the agents over all games so far, NaN for agents without games.
 
-        They are None if the agents fall into groups that have not played each other yet, or if
-        SciPy is missing.
+        They are None before the first game, if the agents with games fall into groups that have not
+        played each other yet, or if SciPy is missing.
         """
         wins, draws = self.wins.sum(0), self.draws.sum(0)
         present = np.flatnonzero((wins + wins.T + draws).any(0))

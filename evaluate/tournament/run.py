@@ -158,6 +158,7 @@ def compile_agent(game: str, agent: str, time_control: TimeControl | None = None
     agent_object.prepare()
     state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
+    # In a simultaneous game the agent acts in seat 0.
     mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
     agent_object.reset(env_index)
     agent_object.act(state, mover, np.zeros((1, 1), np.uint64), env_index)

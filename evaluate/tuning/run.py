@@ -138,7 +138,9 @@ def tune_agent(
         )
     make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play the game
     plays_pairs = find_optimizer(optimizer).plays_pairs and not against
-    evaluations = games // batch * (2 if plays_pairs else 1)
+    evaluations = (
+        games // batch * (2 if plays_pairs else 1)
+    )  # points: a batch scores both of a pair
     optimizer_object = make_optimizer(optimizer, tuned, start, evaluations, check_seed(seed))
     evaluate = _Evaluator(
         game, agent, tuned, () if plays_pairs else opponents, batch, random_plies, seed, num_threads
@@ -166,7 +168,7 @@ def tune_agent(
                     [best_agent, rival],
                     match_games,
                     seed=seed,
-                    first_game=games,
+                    first_game=games,  # the evaluations have the games before it
                     num_threads=num_threads,
                     random_plies=random_plies,
                     progress=progress,

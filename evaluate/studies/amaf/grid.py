@@ -15,7 +15,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
-RIVAL = "policy=ucb_alpha2"
+RIVAL = "policy=ucb_alpha2"  # policy of the opponent
 AMAF = ("none", "rave", "grave")
 
 

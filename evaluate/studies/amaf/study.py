@@ -1,8 +1,8 @@
 """Study of RAVE and GRAVE by exploration constant and bias, in the thesis' eight games.
 
 Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011),
-use RAVE without exploration, and Cazenave, "Generalized rapid action value estimation" (2015),
-GRAVE; the statistics of all moves as first explore instead.
+use RAVE without exploration, and so does Cazenave, "Generalized rapid action value estimation"
+(2015), with GRAVE; instead of a constant, the statistics of all moves as first lead to new actions.
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,13 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Records, Study, Task
 
-CONSTANTS = (0.0, 0.1, 0.5, 2.0)
-# The schedule gives both means the same weight after 1 / (4 bias^2) visits, if there are many more
-# visits of the action later in the simulations.
+CONSTANTS = (0.0, 0.1, 0.5, 2.0)  # exploration constants of UCB1
+# The schedule gives an action's own mean and its all-moves-as-first mean, which also counts
+# simulations that play the action later, the same weight after 1 / (4 bias^2) visits of the action,
+# if the second mean has many more.
 BIASES = (0.01, 0.05, 0.1, 0.3)
 SIMULATIONS, GAMES_PER_CELL = 100, 200
-Cell = Mapping[str, Any]
+Cell = Mapping[str, Any]  # `"wins"`, `"draws"` and `"games"` of a cell, or of a sum of cells
 
 
 def make_study(fast: bool = False) -> Study:
@@ -47,7 +48,7 @@ def make_study(fast: bool = False) -> Study:
 
 
 def equivalence(bias: float) -> float:
-    """Return the number of visits after which both means have the same weight: 1 / (4 bias^2)."""
+    """Return the visits after which both means of `BIASES` have the same weight, 1 / (4 bias^2)."""
     return 1 / (4 * bias * bias)
 
 
@@ -78,7 +79,12 @@ def is_better(total: Cell) -> bool:
 
 
 def best_cells(records: Records, amaf: str) -> list[dict[str, Any]]:
-    """Return the cells of RAVE or GRAVE summed over all records, the highest score first."""
+    """Return the cells of `amaf` summed over all records, the highest score first.
+
+    Args:
+        records: records of the tasks.
+        amaf: `"rave"`, `"grave"` or `"none"`, whose bias is None.
+    """
     cells = [
         {"constant": constant, "bias": bias}
         | pool(records, amaf=amaf, constant=constant, bias=bias)

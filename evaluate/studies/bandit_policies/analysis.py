@@ -11,9 +11,10 @@ from ludoteca.evaluate.bandits.bounds import moss_bound, ucb1_bound, ucb1_genera
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER
 from ludoteca.evaluate.studies.study import Records
 
-OTHER_CONSTANT = "ucb1:alpha=1.5"
+OTHER_CONSTANT = "ucb1:alpha=1.5"  # policy for theorem 2 with another constant than the default, 2
 Z = 1.96  # standard errors of a 95 % interval
-# Policy, name of the bound, and the bound of the regret in a problem after some rounds.
+# Policy, name of the bound in the thesis, and function that returns the bound of the regret from
+# success probabilities and numbers of rounds, see `evaluate.bandits.bounds`.
 Bound = Callable[[Sequence[float], Sequence[int]], NDArray[np.float64]]
 BOUNDS: tuple[tuple[str, str, Bound], ...] = (
     ("ucb1", "theorem 1", ucb1_bound),
@@ -35,7 +36,7 @@ def last(records: Records, policy: str, problem: str, measure: str) -> tuple[flo
         records: records of the tasks.
         policy: name of the policy.
         problem: name of the problem.
-        measure: `"regret"` or `"share"`.
+        measure: `"regret"`, or `"share"` of pulls of the best arm.
     """
     values = record_of(records, policy)["problems"][problem][measure]
     return values["mean"][-1], Z * values["error"][-1]
@@ -54,7 +55,8 @@ def bound_rows(records: Records) -> list[dict[str, Any]]:
     """Return a row for each of Auer's distributions and each bound: bound and measured regret.
 
     `violations` is the number of checkpoints after which the lower end of the 95 % interval of the
-    regret is above the bound; `trivial` is the regret of always pulling the worst arm.
+    regret is above the bound; `trivial` is the regret of always pulling the worst arm; `half` is
+    half the 95 % interval of the regret.
     """
     rows = []
     for name, probabilities in AUER.items():
@@ -82,7 +84,7 @@ def cooling_rows(records: Records) -> list[dict[str, Any]]:
     """Return a row for each schedule and number of arms: the regret that its searches found.
 
     `excess` is the mean difference in % from the lowest regret that any search found, with half its
-    95 % interval over the searches.
+    95 % interval over the searches. `alpha` is the median of the constants that they found.
     """
     cooling = [record for record in records.values() if "cooling" in record]
     rows = []

@@ -12,7 +12,7 @@ from ludoteca.evaluate.studies.bandit_policies.analysis import BOUNDS, OTHER_CON
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER
 from ludoteca.evaluate.studies.study import Records
 
-MEASURED = ("ucb1", OTHER_CONSTANT, "moss")
+MEASURED = ("ucb1", OTHER_CONSTANT, "moss")  # policies whose regret is drawn with its bounds
 
 
 def draw(records: Records, folder: Path) -> dict[str, bytes]:

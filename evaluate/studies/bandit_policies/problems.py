@@ -20,8 +20,9 @@ AUER: dict[str, tuple[float, ...]] = {
     "13": (0.9, *(9 * (0.8,))),
     "14": (0.55, *(9 * (0.45,))),
 }
-# Numbers of moves in the starting positions of the eight games of the thesis.
+# Numbers of moves in the starting positions of the eight games of the thesis, of which two have 16.
 GAME_ARMS = (2, 4, 10, 16, 25, 40, 49)
+# Names of all problems: "auer-" and the name of a distribution, or "random-" and a number of arms.
 PROBLEMS = (*(f"auer-{name}" for name in AUER), *(f"random-{arms}" for arms in GAME_ARMS))
 
 

@@ -65,7 +65,7 @@ def repeat_policy(
 
 
 def checkpoints(rounds: int) -> list[int]:
-    """Return numbers of rounds up to `rounds`, four for each factor of 10."""
+    """Return numbers of rounds from about 10 to `rounds`, four for each factor of 10."""
     count = math.ceil(4 * math.log10(rounds))
     return sorted({round(rounds / 10 ** (k / 4)) for k in range(count - 3)} | {rounds})
 

@@ -2,7 +2,7 @@
 
 Alpha is UCB1's exploration constant, and K the number of arms of a bandit problem. A cell is the
 unit of computation and of storage: the regrets of one policy in a block of problems. A chain is a
-generator that yields the cells that it needs for one result.
+generator that yields the cells that it needs for one result. The thesis is that of `uaemex2021`.
 """
 
 import json
@@ -126,7 +126,7 @@ def annealing(
 
 
 def log_spaced(rounds: int) -> list[int]:
-    """Return numbers of rounds from 10 to `rounds`, evenly spaced on a logarithmic scale."""
+    """Return up to 60 numbers of rounds from 10 to `rounds`, evenly spaced on a log scale."""
     steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
     return sorted({int(x) for x in steps.round()} | {rounds})
 
@@ -181,7 +181,12 @@ class Cell:
 
 
 class Cells:
-    """Folder with the computed cells of a study, each of which is a small file."""
+    """Folder with the computed cells of a study, each of which is a small file.
+
+    Attributes:
+        study: settings of the study.
+        folder: the subfolder `cells` of the study's folder, which holds the files.
+    """
 
     def __init__(self, study: BanditStudy, folder: Path) -> None:
         """Open a folder that is new or has cells of the same study.

@@ -155,7 +155,7 @@ def compute_all(
 
     num_computed = 0
     with workers.stream(next_task) as stream:
-        for number, regrets in stream:
+        for number, regrets in stream:  # number: position of the cell in `started`
             write_atomically(cells.file(started[number]), json.dumps(regrets))
             num_computed += 1
             for progress in waiting.pop(started[number]):

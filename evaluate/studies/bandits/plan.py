@@ -63,6 +63,7 @@ def make_plan(study: BanditStudy) -> Plan:
     }
     cells = {stage: len(seconds) * number for stage, (seconds, number) in stages.items()}
     total = {stage: sum(seconds) * number for stage, (seconds, number) in stages.items()}
+    # The longest chain: the annealing steps of one K, or a single cell of the curves.
     forecast = Forecast(sum(total.values()), max(steps * max(per_block), *per_curve))
     pulls = study.block * study.rounds * (cells["grids"] + cells["annealing"])
     pulls += len(curves) * study.curve_problems * study.curve_rounds

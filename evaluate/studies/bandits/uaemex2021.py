@@ -21,6 +21,7 @@ _ALPHAS = """
 0.01953125  0.0182521667064247
 0.013671875 0.0104088991784998
 """
+# Alpha by K.
 BY_INTERVALS, BY_ANNEALING = (
     dict(zip(ARMS, map(float, column), strict=True))
     for column in zip(*(line.split() for line in _ALPHAS.strip().splitlines()), strict=True)
@@ -41,6 +42,7 @@ _TABLE = """
 0.001953125 2749.9066 2245.0654 1174.4083  809.2447  616.1031  506.9338  433.0839  375.4480  336.6978  309.7464  296.9842
 0.0        5369.5464 2620.8392 1507.3231 1044.8456  825.5027  664.8322  585.4101  535.9199  471.9239  437.4117  418.3438
 """  # noqa: E501
+# Mean regret by alpha and K.
 REGRETS = {
     float(alpha): dict(zip(ARMS, map(float, regrets), strict=True))
     for alpha, *regrets in (line.split() for line in _TABLE.strip().splitlines())
@@ -61,6 +63,7 @@ _SECOND = """
 90  0.03125  0.0078125 223.0388 196.7055 199.2360 209.5777 210.1519 218.7214 218.4005 229.4355 225.6945 223.1142
 100 0.03125  0.0078125 243.9335 207.7824 201.8324 203.2222 211.8104 214.6863 208.7410 218.1692 218.9223 214.8502
 """  # noqa: E501
+# Highest alpha, lowest alpha and regrets, by K.
 SECOND_GRIDS = {
     int(arms): (float(high), float(low), tuple(map(float, regrets)))
     for arms, high, low, *regrets in (line.split() for line in _SECOND.strip().splitlines())

@@ -1,7 +1,7 @@
 """Example positions of Hungry Geese, found in a match, for the figures of the study.
 
-The command is `python -m ludoteca.evaluate.studies.geese.examples`. The thesis shows such positions
-in its figures 3, 4, 12 and 13.
+The command is `python -m ludoteca.evaluate.studies.geese.examples`. The thesis (`uib2021`) shows
+such positions in its figures 3, 4, 12 and 13.
 """
 
 import json
@@ -21,7 +21,7 @@ from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 MIN_LENGTH = 6  # of a goose that follows its tail
-LEAD = 4  # steps between the two positions that are shown of a dead end
+LEAD = 4  # steps between the two positions that are shown of a goose in a dead end or enclosed
 # Figure of the thesis -> pattern. `dead end`: flat Monte Carlo dies, whatever it plays, and another
 # body is in the way; `enclosed`: a network dies, with its own body on all sides of its head.
 PATTERNS = {3: "contested food", 4: "own tail", 12: "dead end", 13: "enclosed"}
@@ -42,7 +42,10 @@ class Example:
     replay: Replay
 
     def to_json(self) -> dict[str, Any]:
-        """Return the example as JSON values; a word of `actions` is a step."""
+        """Return the example as JSON values.
+
+        Each word of `actions` is a step, with a digit for the action of each goose.
+        """
         steps: Any = self.replay.actions
         return {
             "pattern": self.pattern,
@@ -103,7 +106,10 @@ def find_examples(
 
 
 def deaths(replay: Replay, lives: Lives, k: int) -> Iterator[Example]:
-    """Yield the forced deaths in bodies of flat Monte Carlo and networks: the last positions.
+    """Yield the last positions before forced deaths that match a pattern.
+
+    These are deaths of flat Monte Carlo in the body of another goose, and of networks that their
+    own body encloses.
 
     Args:
         replay: the game.
@@ -121,7 +127,7 @@ def deaths(replay: Replay, lives: Lives, k: int) -> Iterator[Example]:
 
 
 def scenes(replay: Replay) -> Iterator[Example]:
-    """Yield the first food of a game beside two heads, and the first goose that circles once."""
+    """Yield the first food of a game beside two heads, and each goose that has circled once."""
     circling: dict[int, int] = {}  # steps for which each goose has had its tail beside its head
     contested = False
     for ply, s in enumerate(replay.positions()):

@@ -69,6 +69,8 @@ def geese_match(
 def fate_counts(lives: Lives, selected: NDArray[np.bool_]) -> dict[str, Any]:
     """Return counts and means of the fates of the selected geese, as JSON values.
 
+    The lengths are those of geese that survived.
+
     Args:
         lives: the fates of all geese.
         selected: mask of the geese, by game and seat, `[G, P]`.

@@ -25,8 +25,8 @@ FINALS = {
     "final-default": ("deterministic", 2_000),
 }  # fmt: skip
 SHIPPED = "geese"  # name of the self-play network that comes with the package
-# Agent in the competitions of the self-play network against three copies of one agent, of a type
-# that it was not trained against.
+# Opponent of the self-play network in each competition against three copies of one agent, of a type
+# that the network was not trained against.
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
 TARGET = 0.6  # fraction of games that the self-play network should win, and that it should survive
 # Preset of the training run, games, and games between evaluations, for each network that learns by

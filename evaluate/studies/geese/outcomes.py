@@ -1,6 +1,6 @@
 """Outcomes of games of Hungry Geese: differences between agents, and their ratings.
 
-An outcome is the places of all agents of a match, and which of them survived.
+An outcome of a game is the places of all agents, and which of them survived.
 """
 
 import math

@@ -56,7 +56,10 @@ def slowest(records: Records) -> float:
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
-    """Return the opponents of a match's first agent, and whether it was trained against them."""
+    """Return the opponents of a match's first agent, and whether it was trained against them.
+
+    Both are texts, see `trained_against`.
+    """
     ours, *others = (agent["agent"] for agent in match["agents"])
     # Only networks are trained; `"-"` stands for a tree search.
     card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None

@@ -153,7 +153,7 @@ def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         )
         for name, spec in teachers.items()
     ]
-    # More samples per position give a better estimate of the most frequent move.
+    # More samples per position (`repeats`) give a better estimate of the most frequent move.
     sizes = {"games": 40, "moves": 2_000, "repeats": 64}
     sizes = {"games": 4, "moves": 100, "repeats": 8} if fast else sizes
     settings = {"agents": tuple(teachers.values()), "seed": 0, **sizes}
@@ -189,6 +189,7 @@ def real_tasks(
         fast: whether to train and play little.
         precision: numeric precision of the networks.
     """
+    # Without settings: `check_sources` compares the files, which may lie in any folder.
     data = Task(
         "games-real", "ludoteca.train.data", {"out": "{artifact}", "num_workers": 1}, {},
         ("convert", *map(str, sources)), kind="games", artifact_name=GAMES_FILE, has_record=False,
@@ -230,7 +231,10 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     def add(
         name: str, agents: tuple[str, ...], imitator: str = "", networks: Any = shipped
     ) -> None:
-        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`."""
+        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`.
+
+        `networks` are the fingerprints of the shipped networks that play, see `match_task`.
+        """
         requires, games = imitators.get(imitator, ()), GAMES // GAME_DIVISORS.get(name, 1)
         winners = {imitator: imitator} if imitator else None
         tasks.append(competition(name, agents, fast, requires, winners, games, networks))
@@ -296,6 +300,7 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
         "eval_games": 4 if fast else 50, "final_eval_games": 8 if fast else 250,
         "eval_opponents": (names.OPPONENT,), "threads": 1, "precision": precision,
     }  # fmt: skip
+    # Fixed, as their defaults depend on the number of games.
     sizes = {"log_interval": 1_024, "past_opponent_interval": 5_120} if preset == "default" else {}
     return Task(
         name, "ludoteca.train.ppo", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
@@ -309,6 +314,7 @@ def evaluation_curve(folder: Path) -> dict[str, Any]:
 
     The counts are those of the candidate networks that were tested, and of those accepted.
     """
+    # The column has the win rates over all seats.
     column, gating = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {

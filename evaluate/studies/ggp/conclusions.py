@@ -78,22 +78,22 @@ def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[C
 def difference(
     first: Wins, second: Wins, played: int, same_tournament: bool = True
 ) -> tuple[float, float]:
-    """Return a normal 95 % interval of the difference of two policies' wins of `PLAYED` games.
+    """Return a normal 95 % interval of the difference of two policies' wins, summed over games.
 
     The interval is conservative: games of the two policies against each other, each of which
     changes both numbers of wins, are given the largest possible variance.
 
     Args:
         first: wins of one policy, by game, scaled to `PLAYED` games. Shape `[games]` or scalar.
-        second: wins of the other policy, by game.
+        second: wins of the other policy, like `first`.
         played: number of games that each policy actually played of each game.
         same_tournament: whether the policies played against each other.
     """
-    pairs = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
+    games_between = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
     shares = np.stack([np.atleast_1d(first), np.atleast_1d(second)]) / thesis.PLAYED
     # Of the difference of wins in `played` games: the variances of both policies' wins, and twice
     # the largest possible covariance, 1/4 for each game between them.
-    variance = (played * shares * (1 - shares)).sum() + 2 * pairs / 4 * shares.shape[1]
+    variance = (played * shares * (1 - shares)).sum() + 2 * games_between / 4 * shares.shape[1]
     half_width = Z_95 * float(np.sqrt(variance)) * thesis.PLAYED / played
     center = thesis.PLAYED * float((shares[0] - shares[1]).sum())
     return center - half_width, center + half_width
@@ -108,8 +108,17 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
     Args:
         wins: wins by game and policy.
         played: number of games that each policy actually played of each game.
+
+    Returns:
+        `"leads"`: interval of the difference of wins, by pair of a new and an old policy;
+        `"least"`: the pair with the smallest difference; `"friedman"`: Friedman's test; `"means"`:
+        mean ranks; `"critical"`: Nemenyi's critical difference; `"order"`: verdicts by mean ranks
+        on alpha2 before alpha1, and on alpha1 before each old policy; `"first_two"`: for each game
+        the verdict on a new policy among the first two, the game, and the two compared policies;
+        `"tests"` and `"holm"`: Wilcoxon's tests and their corrected p-values, by pair.
     """
     means, critical = ranks(wins).mean(0), nemenyi(wins).critical_difference
+    # By how much alpha2 has the better mean rank than alpha1, and alpha1 than each old policy.
     gaps = [means[ALPHA1] - means[ALPHA2], *(means[old] - means[ALPHA1] for old in OLD_POLICIES)]
     tests = {(a, b): test for a, b, test in all_pairs(wins)}
     leads = {

@@ -29,6 +29,7 @@ def pair_names(results: Mapping[int, Results]) -> dict[str, Any]:
         "without_tuned": np.array(
             [thesis.POLICIES.index("ucb_tuned") not in p for p in DIRECTED_PAIRS]
         ),
+        # Mean over the games of UCB-Tuned's share of wins against UCB.
         "tuned_mean": lambda shares: shares[:, PAIR_NAMES.index("UCB-Tuned against UCB")].mean(),
         "pair_shares": {s: 100 * table / games[s] for s, table in wins.items()},
         "thesis_pair_shares": {s: 100 * PAIR_WINS[s] / thesis.GAMES_PER_PAIR for s in wins},
@@ -67,10 +68,10 @@ def differs(
     """Return which shares of wins differ significantly at the 5 % level (two proportions).
 
     Args:
-        ours: our wins.
-        our_games: number of games of each of them.
-        theirs: the thesis' wins.
-        their_games: number of games of each of them.
+        ours: our wins. Shape `[games, pairs]`, like the result.
+        our_games: number of games in which each of these wins was counted.
+        theirs: the thesis' wins. Shape `[games, pairs]`.
+        their_games: number of games in which each of these wins was counted.
     """
     pooled = (ours + theirs) / (our_games + their_games)
     sd = np.sqrt(pooled * (1 - pooled) * (1 / our_games + 1 / their_games))

@@ -40,6 +40,7 @@ GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_ti
 EXTENDED_FAST_GAMES_PER_PAIR = 2
 BUDGETS = ("simulations=1000", "seconds=0.002")  # search budgets per move
 CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # exploration constants of UCB1
+# Options of the searches with each enhancement, by its name in the report.
 ENHANCEMENTS = {
     "plain": "",
     "solver": "solver=True",

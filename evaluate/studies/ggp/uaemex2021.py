@@ -1,4 +1,7 @@
-"""Results of the thesis on General Game Playing (UAEMex, 2021), tables 4.37 to 4.41."""
+"""Results of the thesis on General Game Playing (UAEMex, 2021), tables 4.37 to 4.41.
+
+Its author and title are in `ludoteca.evaluate.studies.bandits.uaemex2021`.
+"""
 
 import numpy as np
 
@@ -12,7 +15,7 @@ SPECS = {
 }
 POLICIES = tuple(SPECS)
 POLICY_NAMES = ("UCB", "ETC", "UCB-Tuned", "alpha1", "alpha2")  # names in the report
-GAMES_PER_PAIR, REPEATS = 300, 3
+GAMES_PER_PAIR, REPEATS = 300, 3  # games per pair and game, and matches into which they are divided
 PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # number of games that each policy plays of each game
 
 # Wins in the 1200 games that each policy played of each game (table 4.37): name of the game in this
@@ -31,9 +34,11 @@ _ROWS = [(line[:21].strip(), line[21:39].strip(), line[39:].split())
          for line in _WINS.strip().splitlines()]  # fmt: skip
 GAMES, GAME_NAMES = tuple(row[0] for row in _ROWS), tuple(row[1] for row in _ROWS)
 _TABLE = np.array([row[2] for row in _ROWS], np.int64)
+# Wins by the number of simulations per move. Shape `[8, 5]`: GAMES, POLICIES.
 WINS = {100: _TABLE[:, :5], 1000: _TABLE[:, 5:]}
 
-# Friedman's statistic, not corrected for ties, with 4 degrees of freedom (section 4.4).
+# Friedman's statistic by the number of simulations per move, not corrected for ties, with 4 degrees
+# of freedom (section 4.4).
 FRIEDMAN = {100: 20.8, 1000: 24.625}
 # Two-sided exact p-values of the Wilcoxon signed-rank tests (tables 4.40 and 4.41). For alpha1
 # against alpha2 the thesis reports only that p is at least 0.2.

@@ -1,4 +1,4 @@
-"""Actor-critic networks for Hex, which the paper names as future work: tasks, and their results."""
+"""Actor-critic networks for Hex, the future work of the paper (`tanaka2018`): tasks and results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ SEEDS = (0, 1, 2)
 SIZE = 5  # board size
 GAMES = 30_000  # games of a training run
 DQN = "dqn:hex5"  # network that deep Q-learning made in this study, and that the package includes
-DUEL_GAMES = 1_000
+DUEL_GAMES = 1_000  # games of each match against `DQN`
 RANDOM_PLIES = 2  # at the beginning of these games, since both networks are deterministic
 
 

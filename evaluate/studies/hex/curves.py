@@ -12,6 +12,7 @@ from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, read_metrics
 from ludoteca.files import read_json
 
+# Titles of the figures, by the name of the run.
 FIGURES = {"best": "wins and loss of the longer run", "second": "second player"}
 
 
@@ -20,11 +21,12 @@ class Curve:
 
     Attributes:
         rows: rows of the file that have a loss, as text by column.
-        seat: seat of the network, `"first"` or `"second"`.
+        seat: seat of the win rates: `"first"`, or `"second"` if the network was never first.
     """
 
     def __init__(self, folder: Path):
         self.rows = read_metrics(folder, "loss")
+        # The column of a seat is empty if the network never had it.
         self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
 
     def points(self, name: str) -> tuple[list[int], list[float]]:
@@ -32,7 +34,7 @@ class Curve:
         return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
 
     def wins(self, low: float = 0.0, high: float = 1.0) -> float:
-        """Return the percentage of games won in an interval of the run.
+        """Return the percentage of games won in `seat` in an interval of the run.
 
         Args:
             low: start of the interval, as a fraction of all games.

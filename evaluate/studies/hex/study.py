@@ -13,7 +13,7 @@ Settings = Mapping[str, Any]
 FAST_SCALE = 1 / 75  # factor of the number of games in fast runs of the paper's experiments
 FAST_BEYOND_SCALE = 1 / 16  # the same for the runs beyond the paper
 GAMES = 150_000  # games of a training run of the paper
-OMITTED_GAMES = 50_000  # games of a run whose settings are in the paper's grid, but not its result
+OMITTED_GAMES = 50_000  # games of a run of the paper's grid whose result the paper omits
 # Our reading of the paper's settings, with which networks learn. The ablation `literal` has the
 # settings exactly as the paper states them.
 READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
@@ -84,7 +84,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
 
 def has_enough_games(record: Mapping[str, Any], task: Task) -> bool:
     """Return whether a training run or a match had at least as many games as its task has now."""
-    played: int = record.get("config", record)["games"]
+    played: int = record.get("config", record)["games"]  # matches have no "config"
     return played >= int(task.options["games"])
 
 

@@ -21,6 +21,7 @@ GRID = {
     (0.01, 0.8, 0.1, 1): 4,
     (0.1, 0.8, 0.4, 1): 3,
 }
+# The values whose combinations are the 36 settings.
 LEARNING_RATES, GAMMAS, EPSILONS, LAYERS = (0.01, 0.1), (0.8, 0.9, 0.99), (0.1, 0.25, 0.4), (2, 1)
 BEST = 77  # table 4.2, 300,000 games
 LAST_HUNDRED = 90  # figure 4.1: "above 90" of each 100 games at the end of training

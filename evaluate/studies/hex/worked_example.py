@@ -1,4 +1,4 @@
-"""Worked example of the paper's heuristic, figure 3.2, under several readings of its text.
+"""Worked example of the heuristic of the paper (`tanaka2018`), figure 3.2, in several readings.
 
 `python -m ludoteca.evaluate.studies.hex.worked_example` compares them. The figure has a position
 and the value of each cell for white, which is to move. The values are available, but the colors of
@@ -104,9 +104,9 @@ def estimated(
 ) -> Conductances:
     """Return the conductances; those after a stone are estimated by the current through its cell.
 
-    NeuroHex does it this way. If the current I of white's circuit flows through the cell, a stone
-    there adds `I^2 / (3 (1 - I))` to white's conductance; black's conductance loses the current of
-    black's circuit through the cell.
+    NeuroHex (see `conductance`) does it this way. If the current I of white's circuit flows through
+    the cell, a stone there adds `I^2 / (3 (1 - I))` to white's conductance; black's conductance
+    loses the current of black's circuit through the cell.
 
     Args:
         white: white's stones. Shape `[n, n]`.

@@ -1,6 +1,9 @@
-"""Agents and networks of the study on Othello."""
+"""Agents and networks of the study on Othello.
 
-ITERATIONS = (50, 200, 800)  # simulations per move, in the paper's word
+The paper is Sancho Cebrero and Fernández Limárquez, a report of the University of Seville, 2019.
+"""
+
+ITERATIONS = (50, 200, 800)  # simulations per move, which the paper calls iterations
 SECONDS = 0.02  # time per move in matches at equal time
 LEAVES = 16  # leaves per batch of the network in matches at equal time
 UCT = "mcts:policy=uct,policy.c=1.4142135623730951,action_selection=mean"  # the paper's search

@@ -144,6 +144,7 @@ def generated_games(name: str, games: int, opponent: str) -> Task:
         games: number of games.
         opponent: UCT's opponent, `"random"` or `"self"`.
     """
+    # With the names in the records of the report, which other names would invalidate.
     settings = {"games": games, "iterations": 50, "side": "both", "opponent": opponent, "seed": 0}
     agents = (f"{UCT},simulations=50", *(() if opponent == "self" else (opponent,)))
     options = {"agents": agents, "learn_from": 0, "games": games, "seed": 0, "num_workers": 1}
@@ -178,7 +179,7 @@ def network_test(name: str, games: int) -> Task:
     """Return the test of a network on new games of UCT, against random moves and against UCT."""
     settings = {
         "player": f"{UCT},simulations=50", "opponents": ("random", "self"), "games": games,
-        "seed": 10**6,
+        "seed": 10**6,  # unlike that of the training games, 0
     }  # fmt: skip
     return Task(
         f"test-{name}", "ludoteca.evaluate.value_errors",

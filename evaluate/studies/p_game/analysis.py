@@ -12,8 +12,8 @@ from scipy.stats import linregress, spearmanr
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.study import Records
 
-TARGET = 0.1  # failure rate of the scaling with the size of the tree
-Cell = dict[str, Any]
+TARGET = 0.1  # failure rate for which the simulations needed are compared between tree sizes
+Cell = dict[str, Any]  # an entry of `"cells"` in a record, see `failures.measure`
 
 
 def cell_of(records: Records, policy: str, tree: str, simulations: int) -> Cell:
@@ -63,7 +63,10 @@ def required(cells: Sequence[Cell], bound: int | None = None) -> float | None:
 
 
 def scaling(records: Records) -> list[dict[str, Any]]:
-    """Return a row for each size of the curves: the simulations needed, with an interval."""
+    """Return a row for each size of the curves: the simulations needed, with a 95 % interval.
+
+    `"root_of_leaves"` is the square root of the number of leaves.
+    """
     rows = []
     for record in records.values():
         cells = record["cells"]

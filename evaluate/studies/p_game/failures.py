@@ -49,6 +49,7 @@ def measure(
             rngs = np.random.default_rng([seed, branching, depth, number]).integers(
                 0, 2**64, (count, 1), np.uint64
             )
+            # Index -1: the agent keeps no trees between moves, for which it would need indices.
             actions = agent.act(states, np.zeros(count, np.int64), rngs, np.full(count, -1))
             failed = ~is_best[np.arange(count), actions]
             cells.append(
@@ -57,9 +58,10 @@ def measure(
                     "depth": depth,
                     "simulations": number,
                     "failures": int(failed.sum()),
-                    "failed": np.packbits(failed).tobytes().hex(),
+                    "failed": np.packbits(failed).tobytes().hex(),  # one bit per tree
                     "count": count,
-                    "drawn": drawn,
+                    "drawn": drawn,  # see `draw_trees`
+                    # Failure rate of a random move.
                     "random": float(1 - is_best.sum(axis=1).mean() / branching),
                 }
             )

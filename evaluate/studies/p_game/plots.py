@@ -10,6 +10,7 @@ from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.p_game.analysis import cell_of, rate, size
 from ludoteca.evaluate.studies.study import Records
 
+# Policies in the figure of `draw_policies`.
 SHOWN = ("ucb1", "ucb_tuned", "ucb_alpha1", "ucb_alpha2", "moss", "thompson", "puct", "kl_ucb")
 
 

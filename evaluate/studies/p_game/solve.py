@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.evaluate.studies.p_game.tree import HIGHEST, MAX_DEPTH, move_value
 
-NO_RESULT = 2
+NO_RESULT = 2  # no result of a game: the search must continue
+# Ply of the search stack. Results are -1, 0 or 1 for MAX.
 LEVEL = np.dtype(
     [
-        ("node", np.uint64, (1,)),
-        ("total", np.int64),
-        ("next_action", np.int64),
-        ("best", np.int64),
-        ("alpha", np.int64),
-        ("beta", np.int64),
+        ("node", np.uint64, (1,)),  # hash of the node, see `p_game`
+        ("total", np.int64),  # sum of the values of the moves up to the node
+        ("next_action", np.int64),  # first action that has not been tried
+        ("best", np.int64),  # result of the best action so far
+        ("alpha", np.int64),  # result that MAX already has
+        ("beta", np.int64),  # result that MIN already has
     ],
     align=True,
 )
@@ -44,7 +45,7 @@ def make_solve() -> Any:
     def known_result(total: int, ply: int, depth: int) -> int:
         """Return the result if the moves that are left cannot change it, else `NO_RESULT`."""
         remaining = depth - ply
-        by_max = (remaining + (1 - ply % 2)) // 2
+        by_max = (remaining + (1 - ply % 2)) // 2  # number of the remaining moves that are MAX's
         if remaining == 0 and total == 0:
             return 0
         if total - HIGHEST * (remaining - by_max) > 0:
@@ -69,7 +70,7 @@ def make_solve() -> Any:
 
     @kernel
     def value_below(levels: Any, root_ply: int, depth: int, branching: int) -> int:
-        """Return the result below `levels[root_ply]`, whose node and total are given."""
+        """Return the result below `levels[root_ply]`, whose node and total the caller has set."""
         ply = root_ply
         open_level(levels[ply], ply, -1, 1)
         while True:

@@ -5,7 +5,7 @@ from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
 
-COUNT, FAST_COUNT = 500, 40
+COUNT, FAST_COUNT = 500, 40  # trees of each size, in full and in fast runs
 # Trees of the UCT curves. The first two are those of figure 2 of Kocsis and Szepesvari.
 CURVE_TREES = ("2x20", "8x8", "2x4", "2x8", "2x12", "2x16", "4x8", "6x8")
 CURVE_SIMULATIONS = tuple(2**k for k in range(1, 15))

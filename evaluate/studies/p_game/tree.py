@@ -23,7 +23,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 MAX_BRANCHING, MAX_DEPTH = 64, 20
 HIGHEST = 127  # largest absolute value of a move
-U57 = np.uint64(57)
+U57 = np.uint64(57)  # shift of 64 bits that leaves 7, a number from 0 to `HIGHEST`
 
 
 @cache

@@ -20,7 +20,7 @@ from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
 EPSILON = 0.5  # added to the number of evaluations of a combination of levels, in equation 2
-Indices = tuple[int, ...]
+Indices = tuple[int, ...]  # of axes, or of levels on them
 
 
 class NTBEA:
@@ -62,10 +62,11 @@ class NTBEA:
         sizes = sorted({1, min(2, d), d})
         # The model's combinations of axes: single ones, pairs, and all.
         self._tuples = [axes for size in sizes for axes in combinations(range(d), size)]
+        # Number and sum of the scores by combination of levels, see `_keys`.
         self._counts: defaultdict[tuple[Indices, Indices], int] = defaultdict(int)
         self._sums: defaultdict[tuple[Indices, Indices], float] = defaultdict(float)
-        self._evaluated: dict[Indices, None] = {}
-        self._total = 0
+        self._evaluated: dict[Indices, None] = {}  # the evaluated points, in order
+        self._total = 0  # number of evaluations
 
     def ask(self) -> Points:
         """Return the current point. Shape `[1, d]`."""

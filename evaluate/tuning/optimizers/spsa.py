@@ -65,7 +65,7 @@ class SPSA:
 
     def tell(self, scores: NDArray[np.float64]) -> None:
         """Step along the estimated gradient."""
-        k, offset = len(self._iterates) - 1, STABILITY_FRACTION * self._iterations
+        k, offset = len(self._iterates) - 1, STABILITY_FRACTION * self._iterations  # k and A
         rate = self._learning_rate * ((offset + 1) / (offset + k + 1)) ** ALPHA
         gradient = (scores[0] - scores[1]) / (self._points[0] - self._points[1])
         self._iterates.append(np.clip(self._iterates[-1] + rate * gradient, 0, 1))
