@@ -144,8 +144,9 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         if not self._ready:
             if len(ids) < self.env_num:
                 raise ValueError("the first reset must reset all games")
-            if self._seeds[0] is None:
-                self.seed(int(np.random.default_rng().integers(RANDOM_SEED_BOUND)))
+            unpredictable = np.random.default_rng().integers(RANDOM_SEED_BOUND, size=self.env_num)
+            for i, seed in enumerate(self._seeds):
+                self._seeds[i] = int(unpredictable[i]) if seed is None else seed
         reset_mask = np.zeros(self.env_num, np.bool_)
         reset_mask[ids] = True
         self.game_batch.reset(self._seeds, reset_mask)

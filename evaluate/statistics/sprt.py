@@ -82,11 +82,10 @@ class Sprt:
 
     @property
     def spec(self) -> str:
-        """Text that `parse_sprt` parses into this test; numbers have 6 significant digits."""
-        values = asdict(self)
+        """Text that `parse_sprt` parses into this test."""
         return ",".join(
-            f"{key}={value if isinstance(value, str) else format(value, 'g')}"
-            for key, value in values.items()
+            f"{key}={value if isinstance(value, str) else _shortest(value)}"
+            for key, value in asdict(self).items()
         )
 
     def llr(self, frequencies: Sequence[float] | NDArray[np.float64]) -> float:
@@ -191,3 +190,9 @@ def parse_sprt(text: str) -> Sprt:
         )
     check_types(f"sprt:{text}", params, parameters)
     return Sprt(**params)
+
+
+def _shortest(number: float) -> str:
+    """Return the shortest text of a number: `5`, not `5.0`."""
+    text = format(number, "g")
+    return text if float(text) == number else repr(float(number))

@@ -242,6 +242,8 @@ def test_texts_are_parsed_into_tests():
     test = parse_sprt("elo0=-5,elo1=10.5,alpha=0.01,model=normalized,counts=trinomial")
     assert test == Sprt(-5, 10.5, 0.01, 0.05, "normalized", "trinomial")
     assert parse_sprt(test.spec) == test
+    precise = Sprt(0.1234567, 1 / 3)
+    assert parse_sprt(precise.spec) == precise
 
 
 @pytest.mark.parametrize(
