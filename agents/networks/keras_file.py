@@ -1,8 +1,8 @@
 """Value networks in Keras files (`.keras`): export, and import for the agent `uctnet`.
 
-Sancho and Fernández (University of Seville), section III-D, made their network in Keras. A file is
-read in Keras' safe mode, after its configuration was checked: only layers of that network, which
-hold no code, are accepted.
+Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville, 2019), section
+III-D, made their network in Keras. A file is read in Keras' safe mode, after its configuration was
+checked: only layers of that network, which hold no code, are accepted.
 """
 
 import os

@@ -123,7 +123,7 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
 
 
 def uib2021_layers(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of Martín Miralles (UIB, 2021).
+    """Return the layers of a `UIB2021Body`.
 
     `value`: see `network_layers`; `weights`: see `layers_of`.
     """

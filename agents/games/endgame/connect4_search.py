@@ -19,7 +19,8 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 MAX_COLUMNS = 32
 MAX_PLIES = 64
 MIN_BITS, MAX_BITS = 10, 22  # bits of a table index: at most 4 million entries of 16 bytes
-# Entry of the transposition table: a position, and bounds of the score for the player to move.
+# Entry of the transposition table: bounds of the score for the player to move. The key identifies a
+# position: `own + discs + bottom`, see `FRAME` and `board_bits`; it is 0 in empty entries only.
 ENTRY = np.dtype([("key", np.uint64), ("lower", np.int8), ("upper", np.int8)], align=True)
 FRAME = np.dtype(
     [
@@ -37,7 +38,8 @@ FRAME = np.dtype(
 )
 # Counters of a search: visited nodes, and the index of the current frame.
 WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
-MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)  # of the hash function
+# Multiplier (2**64 divided by the golden ratio) and shift of the hash function.
+MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 def make_workspace(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:

@@ -4,7 +4,8 @@ Knuth and Moore, "An analysis of alpha-beta pruning", 1975; principal variation 
 Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982: all actions but the
 first are searched in a null window (of width 1), and again if one of them turns out to be better.
 Actions are ordered by the transposition table, two killers of each ply (the last actions there that
-caused a cutoff) and the history heuristic (Schaeffer, 1989).
+caused a cutoff) and the history heuristic (Schaeffer, "The history heuristic and alpha-beta search
+enhancements in practice", 1989).
 
 The stack of the search is an array of frames, one record per ply below the root (the level).
 """
@@ -106,7 +107,8 @@ def make_ordering(
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
     """Return the kernels that order the actions of a frame.
 
-    `order(frame, table_action, work)` writes the ordering scores of the actions of a frame.
+    `order(frame, table_action, work)` writes the ordering scores of the actions of a frame;
+    `table_action` is the best action in the transposition table, or -1.
 
     `pop_action(frame)` moves the action of the highest score from the list to `frame.action`.
 

@@ -55,11 +55,12 @@ class SearchResult:
 
     Attributes:
         visit_counts: visit counts of the actions. Shape `[B, A]`.
-        action_weights: improved policy: normalized visit counts, or with the policy `gumbel` the
-            improved policy of Gumbel AlphaZero. Shape `[B, A]`.
+        action_weights: improved policy: normalized visit counts (without simulations, the priors),
+            or with the policy `gumbel` the improved policy of Gumbel AlphaZero. Shape `[B, A]`.
         action_values: mean values of the actions for the player to move, NaN without visits. Shape
             `[B, A]`.
-        root_value: value of the improved policy for the player to move. Shape `[B]`.
+        root_value: value of the improved policy for the player to move, 0 without visits. Shape
+            `[B]`.
         action: action to play. Shape `[B]`.
     """
 

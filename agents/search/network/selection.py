@@ -8,7 +8,7 @@ negative prior are illegal, and not selected.
     value    the network's value of the node for that player, in [0, 1]
     params   `SelectionParams`
     scratch  space for the improved policy, float32 `[A]`
-    rng      random stream
+    rng      random stream, uint64 `[1]`
 """
 
 import math
@@ -85,8 +85,8 @@ def make_interior_selection(policy: str, simultaneous: bool) -> Callable[..., in
 def make_puct(simultaneous: bool = False) -> Callable[..., int]:
     """Return the kernel that selects the highest PUCT score; ties go to the first arm.
 
-    The score is `Q(a) + c P(a) sqrt(N) / (1 + N(a))`, where N is the sum of the visits N(a), and
-    `c = c_init + log((1 + N + c_base) / c_base)`.
+    The score is `Q(a) + c P(a) sqrt(max(N, 1)) / (1 + N(a))`, where N is the sum of the visits
+    N(a), and `c = c_init + log((1 + N + c_base) / c_base)`.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".

@@ -35,8 +35,9 @@ class Simulation(NamedTuple):
             are backed up at once.
         write_priors: `write_priors(states, logits, work, priors)` writes the softmax of `logits`
             over legal actions, float32 `[K, A]`; sequential games only. `work` is scratch space.
-        expand: `expand(trees, priors, values)` expands the pending leaves with the network's
-            `priors`, float32 `[K, R, A]`, and `values`, `[K, R]`, and backs up all simulations.
+        expand: `expand(trees, priors, values)` expands the leaves of the K pending simulations with
+            the network's `priors`, float32 `[K, R, A]`, and `values` in [0, 1], `[K, R]`, and backs
+            up all simulations.
     """
 
     reset: Any

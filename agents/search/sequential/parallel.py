@@ -64,6 +64,7 @@ class SearchThreads:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         SearchThreads.__init__(self, *state["arguments"])
+        # Not strict: of a shared tree there is only one.
         for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
             tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
         for tree, (states, work) in zip(self.trees, state["own"], strict=True):
@@ -118,7 +119,7 @@ def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArr
             total = children[int(child["action"])]
             for field in fields:
                 total[field] += child[field]
-            total["proven"] = max(total["proven"], child["proven"])
+            total["proven"] = max(total["proven"], child["proven"])  # UNKNOWN is the lowest
     ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
     nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
     nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)

@@ -73,7 +73,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
                 if amaf and arm.amaf_visits > 0 and arm.amaf_value / arm.amaf_visits > best:
                     best = arm.amaf_value / arm.amaf_visits
                     unvisited_action = work.legal[k]
-        if visits == 0:
+        if visits == 0:  # the first visit of the node: uniform priors of the legal actions
             for k in range(n):
                 arms[work.legal[k]].prior = 1.0 / n
         if visits > 0 and not (unvisited > 0 and params.fpu == math.inf):
