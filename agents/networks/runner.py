@@ -96,7 +96,7 @@ class Runner:
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
-        batches = [
+        batches = [  # also for K = 0, for the shape of the outputs
             self._run(planes[k : k + MAX_BATCH]) for k in range(0, max(len(planes), 1), MAX_BATCH)
         ]
         return batches[0] if len(batches) == 1 else np.concatenate(batches)

@@ -134,7 +134,7 @@ def make_convolve(
 
     @kernel
     def transform_column(x: Any, k: int, top: int, column: int, relu: bool) -> Any:
-        """Return the transform of six vectors of a column, of which the first is `x[k]`."""
+        """Return the transform of six vectors of a column, from `x[k]` in row `top` down."""
         zero, pitch = splat(F0), columns * in_stride
         if column < 0 or column >= columns:
             return zero, zero, zero, zero, zero, zero
@@ -187,7 +187,7 @@ def make_convolve(
 
     @kernel
     def write_row(out: Any, k: int, e: Any, bias: Any, columns_left: int, accumulate: bool) -> None:
-        """Write outputs `e` of a row of a tile, at most `columns_left`, to the board at `out[k]`."""
+        """Write outputs `e` of a tile row, at most `columns_left`, plus `bias`, to `out[k:]`."""
         write(out, k, add(e[0], bias), accumulate)
         if columns_left > 1:
             write(out, k + out_channels, add(e[1], bias), accumulate)

@@ -131,7 +131,7 @@ def make_choose(corridor: float, min_depth: int, reach: int, hungry: int, tail: 
             if turns_back(last, action):
                 continue
             row, column = neighbor(head, action, s.occupied.shape)
-            safety, depth = 0, 0
+            safety, depth = 0, 0  # safety: 0: collision, 1: possible collision, 2: none
             if is_free(s, player, row, column, 1, 0, eaters):
                 safety = 1 if beside_rival(s, player, row, column) else 2
                 depth = corridor_depth(s, player, action, limit, reach, eaters)

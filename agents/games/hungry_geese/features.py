@@ -194,7 +194,7 @@ def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
 
 @kernel
 def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
-    """Write the mask of actions that are not certainly fatal, int8 `[4]`; return their number.
+    """Write the mask of actions that are not certainly fatal to `out`, int8 `[4]`; count them.
 
     Turning back and entering the cell of a segment that stays are fatal. `workspace` is the output
     of `prepare`.

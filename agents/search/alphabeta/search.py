@@ -57,7 +57,10 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
 
 
 def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
-    """Return the record dtype of the counters, the history and the principal variations."""
+    """Return the record dtype of the counters, the history and the principal variations.
+
+    `levels` is the number of frames.
+    """
     return np.dtype(
         [
             ("nodes", np.int64),  # number of visited nodes
@@ -77,6 +80,8 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
 @factory()
 def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return two kernels: the value of finished positions, and of unfinished ones.
+
+    Values are integers, in units of `1 / table.WIN`.
 
     `result(s, player, work)` is half the difference of the returns, which in zero-sum games is the
     return of `player`. `evaluate(s, player, work)` lies strictly between `-WIN` and `WIN`.

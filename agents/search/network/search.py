@@ -29,7 +29,8 @@ from ludoteca.html_table import html_table
 
 MAX_SHOWN = 20  # searches of a batch that notebooks show
 
-# Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
+# Planes [K, ...] -> logits of all actions, float32 [K, A], and values for the player to move in
+# [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
@@ -152,7 +153,7 @@ class NetworkGuidedSearch(BatchedSearch):
             dirichlet_alpha: concentration of the Dirichlet distribution.
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
-            seconds: time limit; the first `leaf_batch` simulations are always run.
+            seconds: time limit, or None; the first `leaf_batch` simulations are always run.
             stop_early: PUCT: end a search once no other action can become the most visited in the
                 remaining simulations (with a time limit: those expected at the current speed), or
                 if there is only one action.

@@ -141,7 +141,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def add_leaf(trees: Any, s: Any, simulation: Any, leaf: int, pending: bool) -> None:
-        """Make position `s` of node `leaf` the leaf of a simulation."""
+        """Make position `s` of node `leaf` a simulation's leaf; for `pending` see `Simulation`."""
         simulation.leaf, simulation.pending = leaf, pending
         if simultaneous:
             returns(s, trees.work[0].scores)  # those of inactive players are final

@@ -24,6 +24,10 @@ class SearchThreads:
     are summed.
 
     Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
+
+    Attributes:
+        shared_tree: whether the threads build one tree.
+        trees: the workspace of each thread.
     """
 
     def __init__(
@@ -77,7 +81,7 @@ class SearchThreads:
             tree.reset(s, rng if k == 0 else int(streams[k]))
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
-        """Run `count` simulations, divided among the threads."""
+        """Run `count` simulations by `search` of `search.make_search`, divided among the threads."""
         counts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))

@@ -39,7 +39,7 @@ def make_selection(
             )
             if k != UNVISITED:
                 return parent.first_child + k
-            if unvisited == 0:
+            if unvisited == 0:  # all children are proven
                 return parent.first_child + below(work.rng, visited)
         work.probability = 1.0
         return visit_new_child(nodes, node, work)
