@@ -124,7 +124,11 @@ def make_select(
     def sample(
         n: int, num_scored: int, best: int, best_score: float, total: float, params: Any, work: Any
     ) -> int:
-        """Sample an arm with probability proportional to its weight."""
+        """Sample an arm with probability proportional to its weight in `work.weights`.
+
+        `num_scored` arms are not excluded, `best` has the highest weight, `best_score`, and `total`
+        is the sum of the weights.
+        """
         weights = work.weights
         if exponential:
             # Shifted against overflow: the largest weight is 1.

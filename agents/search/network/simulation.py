@@ -4,6 +4,9 @@ In every node each player to move selects by their own priors and values: in seq
 player, in simultaneous games all of them, independently of each other (Tak, Lanctot and
 Winands, "Monte Carlo tree search variants for simultaneous move games", 2014, section III.A).
 Chance is open-loop: a node stands for the actions that led there.
+
+In kernels, b is the index of a tree, `slot` of a simulation of the leaf batch, r of a row of arms
+(see `SearchTrees`), p of a player, and d of a ply.
 """
 
 import math

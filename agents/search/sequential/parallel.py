@@ -81,7 +81,7 @@ class SearchThreads:
             tree.reset(s, rng if k == 0 else int(streams[k]))
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
-        """Run `count` simulations by `search` of `search.make_search`, divided among the threads."""
+        """Run `count` simulations by `search`, from `make_search`, divided among the threads."""
         counts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))
