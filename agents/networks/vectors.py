@@ -74,7 +74,7 @@ def multiply_add(v: Any, w: Any, to: Any) -> Any:
 
 
 def vector_pointer(builder: Any, pointer: Any, v: int, kind: Any = FLOATS) -> Any:
-    """Return the LLVM pointer to vector `v` of the vectors of type `kind` at a pointer."""
+    """Return the LLVM pointer to vector `v`, an index, of those of type `kind` at `pointer`."""
     pointer = builder.gep(pointer, [_INDEX(v * LANES)])
     return builder.bitcast(pointer, kind.as_pointer())
 

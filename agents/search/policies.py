@@ -1,8 +1,8 @@
 """Selection policies of tree search: UCB variants, PUCT, Thompson sampling, EXP3 and others.
 
 A policy is one kernel, `score(arm, mean, parent) -> float`, and one line of `POLICIES`. An arm is
-an action of the player to move; every arm has been visited at least once (except with first-play
-urgency).
+an action of the player to move. It is scored after its first visit (except by `puct` in
+network-guided searches).
 
     arm      the arm's record, see `statistics.arm_dtype`; its visits are T_i
     mean     its mean score x_i, in [0, 1]

@@ -16,6 +16,7 @@ from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
+# For all boards that fit 64 bits, with an extra bit per column: (rows + 1) * columns <= 64.
 MAX_COLUMNS = 32
 MAX_PLIES = 64
 MIN_BITS, MAX_BITS = 10, 22  # bits of a table index: at most 4 million entries of 16 bytes
@@ -30,8 +31,8 @@ FRAME = np.dtype(
         ("move_scores", np.int32, MAX_COLUMNS),  # ordering scores
         ("num_moves", np.int32),  # number of moves not searched yet
         ("best", np.int32),  # best score so far
-        ("alpha", np.int32),
-        ("beta", np.int32),
+        ("alpha", np.int32),  # lower end of the window, raised to `best`
+        ("beta", np.int32),  # upper end of the window
         ("initial_alpha", np.int32),  # alpha on entry
     ],
     align=True,

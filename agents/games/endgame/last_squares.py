@@ -15,6 +15,7 @@ from ludoteca.envs.games.othello import turned
 from ludoteca.envs.jit import factory, kernel
 
 NO_SCORE = -100  # worse than every score
+# Each square with its neighbors, by bit index.
 NEIGHBORS = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint64)
 
 

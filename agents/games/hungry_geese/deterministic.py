@@ -193,8 +193,8 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     """Return the length in cells of the longest path with first action `first`, at most `limit`.
 
     A depth-first search tries the actions in order, and stops after `MAX_CELLS` cells with the
-    longest path so far. The path avoids cells that rivals may enter in up to `reach` steps;
-    `eaters` are the geese of `geese_that_may_eat`.
+    longest path so far. The path avoids cells that rivals may enter no later than the goose, in up
+    to `reach` steps; `eaters` are the geese of `geese_that_may_eat`.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]

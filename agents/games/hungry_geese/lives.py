@@ -14,6 +14,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
 ALIVE = -1  # instead of a cause of death
+# "left": the player forfeited.
 CAUSES = ("turned back", "own body", "another's body", "head on", "starved", "left")
 TURNED_BACK, OWN_BODY, OTHERS_BODY, HEAD_ON, STARVED, LEFT = range(len(CAUSES))
 NUM_STATES = 2  # the current position, and a copy in which a step is tried

@@ -37,8 +37,8 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("scores", np.int64, (actions,)),  # ordering scores of the legal actions
             ("key", np.uint64),  # hash of the position
-            ("alpha", np.int32),
-            ("beta", np.int32),
+            ("alpha", np.int32),  # lower end of the window for the player to move, raised to `best`
+            ("beta", np.int32),  # upper end of the window
             ("initial_alpha", np.int32),  # alpha on entry
             ("best", np.int32),  # highest value so far for the player to move
             ("depth", np.int32),  # plies to search below the position
@@ -70,7 +70,7 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
             ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
             ("variation", np.int16, (levels, levels)),  # principal variation from each level on
-            ("variation_length", np.int32, (levels,)),
+            ("variation_length", np.int32, (levels,)),  # by level: length of its variation
             ("age", np.uint32),  # number of the search, see `table.ENTRY`
         ],
         align=True,

@@ -39,7 +39,8 @@ class SelectionParams(NamedTuple):
         fpu_by_prior: whether `fpu_reduction` is multiplied by the square root of the total prior of
             the visited actions (as in KataGo).
         c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
-        c_scale: Gumbel: weight of values, in [0, 1], relative to log priors (value_scale).
+        c_scale: Gumbel: weight, relative to log priors, of values, which are in [0, 1]
+            (value_scale).
         c_uct: UCT's exploration constant.
         max_depth: maximum depth of trees below their roots; 0: unlimited.
         reevaluate: whether each simulation evaluates its leaf, even if an earlier one did; for

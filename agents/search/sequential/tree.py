@@ -4,7 +4,7 @@ import numpy as np
 
 from ludoteca.agents.search.statistics import arm_dtype
 
-ROOT = 0
+ROOT = 0  # index of the root
 UNEXPANDED = 0  # no node has the root as a child
 NO_PLAYER = -1  # mover of the root
 
