@@ -26,7 +26,7 @@ class ACConfig:
 
     kind: Kind = "torus"
     """`torus`: residual blocks with circular padding. `residual`: the same with zero padding.
-    `uib2021`: the network of Martín Miralles (UIB, 2021): convolutions without residual
+    `uib2021`: the network of Martín Miralles, see `UIB2021Body`: convolutions without residual
     connections, mean pooling, and dense layers."""
     view: View = "hand_crafted"
     """`plain`: the game's observation, see `SeatEncoder`. `hand_crafted`: features of Hungry Geese,

@@ -34,8 +34,8 @@ def deterministic(
 ) -> PolicyAgent:
     """Return the agent that avoids dead ends and takes the food it is closest to (Hungry Geese).
 
-    This is the rule-based agent of Martín Miralles (UIB, 2021), section 2.2: unchanged with
-    `variant=thesis`, with additional rules by default.
+    This is the rule-based agent of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.2:
+    unchanged with `variant=thesis`, with additional rules by default.
 
     Criteria in order of priority:
 
