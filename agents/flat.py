@@ -28,11 +28,12 @@ class FlatAgent(CompiledAgent):
     simulations take the legal first actions in turn (round robin). Chance events are sampled anew
     in each simulation.
 
-    Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves,
-    including the first, and the reward `length_to_the_fifth`. The thesis does not define valid
-    moves. Here a valid move leads to a free cell (`playout="safe"`): four such agents reach about
-    the lengths of geese in figure 7 of the thesis. If a valid move is any move that does not turn
-    back (`playout="valid"`), as for the random goose in section 2.1, geese stay much shorter.
+    Hungry Geese is played as in Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3: random
+    "valid" moves, including the first, and the reward `length_to_the_fifth`. The thesis does not
+    define valid moves. Here a valid move leads to a free cell (`playout="safe"`): four such agents
+    reach about the lengths of geese in figure 7 of the thesis. If a valid move is any move that
+    does not turn back (`playout="valid"`), as for the random goose in section 2.1, geese stay much
+    shorter.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from ludoteca.envs.params import integer
 def random_valid(game: Game) -> PolicyAgent:
     """Return an agent of uniformly random moves that do not turn back (Hungry Geese).
 
-    This is the random goose of Martín Miralles (UIB, 2021), section 2.1.
+    This is the random goose of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.1.
     """
     return PolicyAgent(game, playout_policy("valid", game))
 

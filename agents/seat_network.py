@@ -24,7 +24,8 @@ from ludoteca.envs.rng import uniform
 # Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs]: a
 # logit for each action, then, if the network has a value head, the value in [-1, 1].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
-MAX_TIMED_SIMULATIONS = 20_000  # maximum number of simulations of a search with a time control
+# Maximum number of simulations of a search with a time control, unless `simulations` is higher.
+MAX_TIMED_SIMULATIONS = 20_000
 BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
 
 

@@ -33,10 +33,11 @@ MAX_NODES, MAX_TREES = 60_000, 256
 class UCTNetAgent(NetworkGuidedAgent):
     """UCT agent with a value network, which evaluates the leaves of a batch of searches together.
 
-    The agent of Sancho and Fernández (University of Seville) for Othello. Selection is UCT for
-    values in [-1, 1]: `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, where Q is the sum of
-    the child's values and N the number of visits of a node; children without visits come first.
-    The child with the highest mean is played.
+    The agent of Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville,
+    2019). Selection is UCT for values in [-1, 1]:
+    `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, where Q is the sum of the child's values
+    and N the number of visits of a node; children without visits come first. The child with the
+    highest mean is played.
 
     Their description leaves open whether the network evaluates leaves or chooses the moves of
     playouts; the parameter `playout` selects the second reading.

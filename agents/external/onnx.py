@@ -154,11 +154,11 @@ class ONNXAgent(Agent):
         if spec is None:
             return
         try:
-            with untrusted_names(self._path):
+            with untrusted_names(self._path):  # the file's game must not import a module
                 trained_game = make_game(spec)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self._path}: {error}") from None
-        if trained_game is not self.game:
+        if trained_game is not self.game:  # equal games are the same object
             raise ValueError(f"{self._path} plays {trained_game.spec}, not {self.game.spec}")
 
 

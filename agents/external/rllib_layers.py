@@ -56,7 +56,7 @@ def check_scores(policy: Policy, game: Game, source: str) -> None:
     """Check that a policy accepts the game's observations and returns one score per action.
 
     Raises:
-        ValueError: if it does not.
+        ValueError: if it does not; the message begins with `source`.
     """
     observation_format = CHANNELS_LAST if policy.planes else FLAT
     try:

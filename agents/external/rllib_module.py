@@ -53,7 +53,8 @@ def extract_policy(module: Any, game: Game) -> Policy:
     copies = [copy_layer(layer) for layer in layers]
     policy = Policy(copies, not observation_format.is_flat, has_logits(module)).eval()
     check_scores(policy, game, f"the policy of {type(module).__name__}")
-    # Compare both on random observations. Scores of a dueling head lack a number per observation.
+    # Compare both on random observations. The copy of a dueling head has no state value: its scores
+    # differ from the module's by a constant per observation, and are centered.
     generator = np.random.default_rng(0)
     shape = observation_format.box(game, NUM_EXAMPLES).shape
     planes = generator.integers(0, 2, shape).astype(np.float32)

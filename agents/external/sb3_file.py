@@ -44,6 +44,7 @@ ALLOWED_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
 MAX_DATA_BYTES, MAX_WEIGHT_BYTES = 64 << 20, 4 << 30  # uncompressed
 MAX_SETTINGS = 1000  # maximum number of numbers and strings in the arguments of a policy
 MAX_OBSERVATION_SIZE = 1 << 24  # numbers in an observation
+# Dtypes of observations that a file may name.
 DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",

@@ -52,9 +52,11 @@ class HandCraftedFeatures(NamedTuple):
         workspace_rows: function from the number of players to the rows of the kernels' workspace,
             int32 `[rows, cells]`.
         prepare: kernel `prepare(s, workspace)`, which computes the parts that all players share.
-        observe: kernel `observe(s, player, workspace, out)`, which writes the planes.
+        observe: kernel `observe(s, player, workspace, out)`, which writes the planes to `out`, int8
+            `[planes, rows, columns]`.
         safe_actions: kernel `safe_actions(s, player, workspace, out) -> count`, which writes the
-            mask of the actions that do not certainly lose, and returns their number.
+            mask of the actions that do not certainly lose, int8 `[num_actions]`, to `out`, and
+            returns their number.
     """
 
     planes: int

@@ -15,7 +15,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "uib2021"]
-# Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis gives none.
+# Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis (see
+# `UIB2021Body`) gives none.
 SLOPE = 0.3
 
 
@@ -25,11 +26,11 @@ class ACConfig:
 
     kind: Kind = "torus"
     """`torus`: residual blocks with circular padding. `residual`: the same with zero padding.
-    `uib2021`: the network of Martín Miralles (UIB, 2021): convolutions without residual
+    `uib2021`: the network of Martín Miralles, see `UIB2021Body`: convolutions without residual
     connections, mean pooling, and dense layers."""
     view: View = "hand_crafted"
-    """`plain`: the game's observation. `hand_crafted`: features of Hungry Geese, centered on the
-    goose's own head; see `ludoteca.agents.games.hungry_geese.features`."""
+    """`plain`: the game's observation, see `SeatEncoder`. `hand_crafted`: features of Hungry Geese,
+    centered on the goose's own head; see `ludoteca.agents.games.hungry_geese.features`."""
     filters: int = 32
     """Filters of every convolution."""
     blocks: int = 4
@@ -61,7 +62,7 @@ class ACNetwork(nn.Module):
         """Return logits and, with a value head, the value in (-1, 1) in the last column.
 
         Args:
-            planes: shape `[K, planes, rows, columns]`.
+            planes: observations, times `SeatEncoder.scale`. Shape `[K, planes, rows, columns]`.
 
         Returns:
             Shape `[K, num_actions + 1]`, or `[K, num_actions]` without value.

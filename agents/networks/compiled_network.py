@@ -100,7 +100,7 @@ class CompiledNetwork:
         """Return what `PVNetwork.forward` returns: logits and, in the last column, values.
 
         Args:
-            planes: shape `[K, planes, rows, columns]`.
+            planes: observations, not scaled. Shape `[K, planes, rows, columns]`.
 
         Returns:
             Shape `[K, num_actions + 1]`.

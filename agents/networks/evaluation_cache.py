@@ -11,7 +11,8 @@ from ludoteca.envs.jit import compiled_without_allocation, factory
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 NO_SLOT = -1  # slot of a row that is not stored
-MULTIPLIER, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of the hash function
+# Multiplier (2**64 divided by the golden ratio) and shift of the hash function.
+MULTIPLIER, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 class EvaluationCache:
@@ -85,7 +86,7 @@ class EvaluationCache:
 
 
 class CachedRunner(EvaluationCache):
-    """Evaluation cache whose network can be replaced."""
+    """Evaluation cache of a `runner.Runner` (`run`), whose weights can be replaced."""
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network, and clear the cache."""

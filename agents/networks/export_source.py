@@ -36,6 +36,6 @@ def find_export_source(
         raise ValueError(f"agent {name} needs path=..., got {agent!r}")
     file = find_weights(params["path"], name)
     if game is None:
-        with untrusted_names(file):
+        with untrusted_names(file):  # the file's game must not import a module
             game = make_game(read_header(file).metadata["game"])
     return name, file, make_game(game) if isinstance(game, str) else game

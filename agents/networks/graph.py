@@ -204,7 +204,7 @@ def record_graph(
 
     Raises:
         ValueError: if its operations depend on the batch size or on values of observations, or are
-            not supported.
+            not supported, or the graph computes other outputs than the network.
         Exception: any exception of the network itself.
     """
     module = copy.deepcopy(network) if isinstance(network, nn.Module) else _FunctionModule(network)

@@ -20,10 +20,11 @@ from ludoteca.agents.networks.vectors import FLOATS, LANES, VECTOR, splat_vector
 
 _FEATURES = binding.get_host_cpu_features()
 _VNNI = LANES == 16 and bool(_FEATURES.get("avx512vnni"))
-# Whether the processor multiplies 16-bit integers faster than float32.
+# Whether the processor multiplies 16-bit integers faster than float32 (`LANES` is 8 with AVX2).
 HAS_INT16 = _VNNI or (LANES == 16 and bool(_FEATURES.get("avx512bw"))) or LANES == 8
 LARGEST_INT16 = 32_767
-# Added to a float32 of at most 2**22, it leaves the rounded number in the low bits of the sum.
+# Added to a float32 of absolute value at most 2**22, it leaves the rounded number in the low bits
+# of the sum.
 ROUNDING = np.float32(1.5 * 2**23)
 _INTS, _HALVES = ir.VectorType(ir.IntType(32), LANES), ir.VectorType(ir.IntType(16), 2 * LANES)
 
@@ -53,7 +54,8 @@ def make_multiply_int16_block(rows: int, width: int) -> Any:
 
     `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth, scales, s, factors, f)`
     writes `c = (a @ b) * scales[:, None] * factors`. The matrices begin at `a[i]`, `b[j]` and
-    `c[k]` of flat arrays, `a` and `b` of pairs; `a` has `rows` rows and `depth` columns of pairs,
+    `c[k]` of flat arrays, `a` and `b` of pairs; the strides are the elements from one row to the
+    next; `a` has `rows` rows and `depth` columns of pairs,
     `b` has `depth` rows of `width` vectors. The scales of the rows begin at `scales[s]`, the
     factors of the columns at `factors[f]`. Sums must not exceed 32 bits.
     """
@@ -94,6 +96,8 @@ def make_multiply_int16_block(rows: int, width: int) -> Any:
 
 
 def _make_block_intrinsic(rows: int, width: int) -> Any:
+    """Return `multiply_block` as an intrinsic."""
+
     @intrinsic
     def block(
         typingctx: Any, a: Any, i: Any, stride_a: Any, b: Any, j: Any, stride_b: Any, c: Any,

@@ -2,8 +2,9 @@
 
 The transformed inputs of each position and each column of the transformed weights have scales of
 their own. The integers are as large as they can be without an overflow of the 32-bit sums. With 64
-channels a product differs from that in float32 by about 1e-4 of the largest; the transform of the
-outputs enlarges the differences (see `winograd`), and layers add theirs.
+channels the elements of a product differ from those in float32 by about 1e-4 of the largest
+element; the transform of the outputs enlarges the differences (see `winograd`), and those of all
+layers add up.
 """
 
 from math import gcd
@@ -24,7 +25,7 @@ from ludoteca.agents.networks.vectors import LANES, load, maximum, splat, subtra
 from ludoteca.envs.jit import factory, kernel
 
 LARGEST_INT32 = 2**31 - 1
-ZERO, SMALLEST = np.float32(0), np.float32(1e-30)  # rows of smaller numbers count as zeros
+ZERO, SMALLEST = np.float32(0), np.float32(1e-30)  # if all are smaller, numbers count as zeros
 
 
 class Int16Weights(NamedTuple):

@@ -1,8 +1,8 @@
 """Value networks in Keras files (`.keras`): export, and import for the agent `uctnet`.
 
-Sancho and Fernández (University of Seville), section III-D, made their network in Keras. A file is
-read in Keras' safe mode, after its configuration was checked: only layers of that network, which
-hold no code, are accepted.
+Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville, 2019), section
+III-D, made their network in Keras. A file is read in Keras' safe mode, after its configuration was
+checked: only layers of that network, which hold no code, are accepted.
 """
 
 import os
@@ -37,6 +37,7 @@ MAX_BYTES = 1 << 30  # maximum size of an unpacked file
 # Name of the model's input, by `ValueConfig.view`. Inputs with other names are those of `second`.
 INPUTS: dict[View, str] = {"second": "planes_of_second", "mover": "planes_of_mover"}
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"  # members of a file
+# Classes of layers that a file may have; of `keras.layers`.
 LAYERS = ("InputLayer", "Rescaling", "Conv2D", "Flatten", "Dropout", "Dense")
 MODULES = ("keras.initializers", "keras.regularizers", "keras.constraints")  # all their classes
 # Settings that convolutions must have.

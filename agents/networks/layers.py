@@ -29,7 +29,7 @@ class Trunk(nn.Module):
             planes: planes of the input.
             filters: filters of every layer.
             blocks: number of residual blocks of two convolutions.
-            pooled_every: one of `pooled_every` successive blocks has global pooling; 0: none.
+            pooled_every: every `pooled_every`-th block has global pooling; 0: none.
             torus: whether padding is circular.
         """
         super().__init__()
@@ -52,12 +52,12 @@ class Trunk(nn.Module):
 
 
 class Block(nn.Module):
-    """Pre-activation residual block of two convolutions (He et al., 2016).
+    """Pre-activation residual block of two convolutions.
 
-    A pooled block adds global features after the first convolution: means and maxima of the first
-    convolution's filters, through a linear layer (Wu, "Accelerating self-play learning in Go",
-    2019, section 3.3). On a torus, the input is padded once for both convolutions, and its filters
-    are pooled.
+    He, Zhang, Ren and Sun, "Identity mappings in deep residual networks", 2016. A pooled block adds
+    global features after the first convolution: means and maxima of the first convolution's
+    filters, through a linear layer (Wu, "Accelerating self-play learning in Go", 2019, section
+    3.3). On a torus, the input is padded once for both convolutions, and its filters are pooled.
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):

@@ -20,7 +20,8 @@ from ludoteca.agents.networks.vectors import (
 from ludoteca.envs.jit import kernel
 
 BLOCK_ROWS = 6  # maximum number of rows of a block
-WIDTH = 2 if LANES == 8 else 4  # vectors in a row of a block
+# Vectors in a row of a block: AVX2 (`LANES` 8) has 16 vector registers, AVX-512 and NEON have 32.
+WIDTH = 2 if LANES == 8 else 4
 _INDEX = ir.IntType(64)
 
 
@@ -29,7 +30,8 @@ def make_multiply_block(rows: int, width: int) -> Any:
     """Return `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)`.
 
     It writes the matrix product `c = a @ b`. The matrices begin at `a[i]`, `b[j]` and `c[k]` of
-    flat arrays; `a` has `rows` rows and `depth` columns, `b` has `width` vectors as columns.
+    flat arrays; the strides are the numbers from one row to the next. `a` has `rows` rows and
+    `depth` columns, `b` has `depth` rows of `width` vectors.
     """
 
     def multiply_block(

@@ -141,7 +141,7 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def run_head(x: Any, start: int, heads: Any, out: Any) -> None:
-        """Write the outputs of the policy head's first layer, with biases, for all cells."""
+        """Write the outputs of the policy head's first layer for the position at `x[start]`."""
         for column in range(0, head_width, head_step):
             cell = 0
             while cell + BLOCK_ROWS <= num_cells:
@@ -167,7 +167,7 @@ def make_run_network(shape: Shape) -> Any:
     def run_heads(
         x: Any, start: int, heads: Any, out: Any, pooled: Any, hidden: Any, w: Any
     ) -> None:
-        """Write the logits of a position's actions and its value."""
+        """Write the logits and the value of the position at `x[start]` to `out`."""
         pool(x, start, pooled)
         run_head(x, start, heads, hidden)
         if head_filters == 1:

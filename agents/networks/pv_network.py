@@ -50,7 +50,7 @@ class PVNetwork(nn.Module):
         """Return logits and, in the last column, the value in (-1, 1).
 
         Args:
-            planes: shape `[K, planes, rows, columns]`.
+            planes: observations, times `Encoder.scale`. Shape `[K, planes, rows, columns]`.
 
         Returns:
             Shape `[K, num_actions + 1]`.

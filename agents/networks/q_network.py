@@ -22,8 +22,8 @@ class QConfig:
 
     kind: Kind = "residual"
     """`tanaka2018`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
-    (Tanaka, 2018, section 3.7). `residual`: residual blocks of the board's size; in games whose
-    actions are cells, the same weights fit every board size."""
+    (section 3.7 of Tanaka, see `Tanaka2018Body`). `residual`: residual blocks of the board's size;
+    in games whose actions are cells, the same weights fit every board size."""
     filters: tuple[int, ...] = (64,)
     """Number of filters: of each convolution (`tanaka2018`), or one for all (`residual`)."""
     blocks: int = 4
@@ -36,7 +36,7 @@ class QConfig:
     gradient passes, and only the last biases are trained. `zero_head`: zero in the last layer."""
     bounded: bool = True
     """Whether outputs are logits of the probability to win, so that Q values are in (-1, 1); the
-    loss `bce` needs that."""
+    loss `bce` (binary cross-entropy) needs that."""
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
@@ -88,7 +88,11 @@ class QNetwork(nn.Module):
 
 
 class Tanaka2018Body(nn.Module):
-    """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
+    """Convolutions with 2x2 kernels and one linear layer.
+
+    Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018), section
+    3.7.
+    """
 
     def __init__(self, config: QConfig, encoder: Encoder):
         super().__init__()

@@ -55,8 +55,9 @@ class Runner:
             precision: `"bfloat16"` is several times faster on CPUs and GPUs with bfloat16 units,
                 and has three significant digits. `"int16"` is for compiled networks on CPUs, about
                 1.5 times as fast as `"float32"`, and more exact than `"bfloat16"` (see
-                `int16_products`). `"auto"`:
-                `"int16"` if the backend may be compiled and can be, else `faster_precision`.
+                `int16_products`). `"auto"`: `"int16"` if `backend` is not `"torch"` and the network
+                can be compiled with it; else `"float32"` with `backend="compiled"`, otherwise the
+                result of `faster_precision`.
             backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for all layers
                 of a policy-value network, several times faster for small batches on CPUs, and equal
                 up to rounding (see `compiled_network`); `"auto"`: compiled where possible.
@@ -95,7 +96,7 @@ class Runner:
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
-        batches = [
+        batches = [  # also for K = 0, for the shape of the outputs
             self._run(planes[k : k + MAX_BATCH]) for k in range(0, max(len(planes), 1), MAX_BATCH)
         ]
         return batches[0] if len(batches) == 1 else np.concatenate(batches)

@@ -119,7 +119,7 @@ def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
 
 
 def differs_from_previous(states: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return whether each position differs from the previous one. Shape `[K]`."""
+    """Return whether each position differs from the previous one; the first does. Shape `[K]`."""
     differs = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
     differs[1:] = (content[1:] != content[:-1]).any(1)

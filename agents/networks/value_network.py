@@ -20,7 +20,7 @@ View = Literal["second", "mover"]
 
 @dataclass(frozen=True)
 class ValueConfig:
-    """Architecture of a value network; the defaults are those that Sancho and Fernández give."""
+    """Architecture of a value network; defaults by Sancho and Fernández, see `ValueNetwork`."""
 
     filters: tuple[int, ...] = (32, 64, 128)
     """Filters of each 3x3 convolution; Sancho and Fernández only give the last number."""
@@ -99,7 +99,8 @@ class ValueView:
 class ValueNetwork(nn.Module):
     """Value network of convolutions, dropout and a hidden layer; values are in (-1, 1).
 
-    Sancho and Fernández (University of Seville), section III-D, for Othello.
+    Sancho Cebrero and Fernández Limárquez, a report on Othello (University of Seville, 2019),
+    section III-D.
     """
 
     def __init__(self, config: ValueConfig, shape: tuple[int, int, int]):

@@ -74,7 +74,7 @@ def multiply_add(v: Any, w: Any, to: Any) -> Any:
 
 
 def vector_pointer(builder: Any, pointer: Any, v: int, kind: Any = FLOATS) -> Any:
-    """Return the LLVM pointer to vector `v` of the vectors of type `kind` at a pointer."""
+    """Return the LLVM pointer to vector `v`, an index, of those of type `kind` at `pointer`."""
     pointer = builder.gep(pointer, [_INDEX(v * LANES)])
     return builder.bitcast(pointer, kind.as_pointer())
 
@@ -88,8 +88,7 @@ def splat_vector(builder: Any, number: Any, kind: Any = FLOATS) -> Any:
 
 
 def multiply_add_vectors(builder: Any, v: Any, w: Any, to: Any) -> Any:
-    """Return the LLVM value of `v * w + to`, of float32 vectors."""
-    """Return `v * w + to`, by LLVM's fused operation."""
+    """Return the LLVM value of `v * w + to`, of float32 vectors, by the fused operation."""
     name = f"llvm.fmuladd.v{LANES}f32"
     function = ir.FunctionType(FLOATS, [FLOATS] * 3)
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [v, w, to])

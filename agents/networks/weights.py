@@ -133,7 +133,7 @@ def load_network(
     try:
         with torch.device("meta"):
             meta_network = make(metadata["network"])
-        with untrusted_names(file):
+        with untrusted_names(file):  # the file's game must not import a module
             trained_game = make_game(metadata["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
@@ -174,7 +174,8 @@ def is_untrained(metadata: dict[str, Any]) -> bool:
     A network of no updates that started from the weights of another (`start_from`) is trained.
 
     Args:
-        metadata: metadata of the file.
+        metadata: metadata of the file; its entry `"card"`, if any, has the `"config"` of the
+            training.
     """
     if metadata.get("updates") != 0 or metadata.get("start_from"):
         return False

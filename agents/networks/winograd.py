@@ -101,9 +101,10 @@ def make_convolve(
     row_scales)` writes the convolution of `n` positions `x` to `out`, or adds it to `out` if
     `accumulate` is true. If `relu` is true, ReLU is first applied to `x`. The weights begin at
     `weights[first]`, those of `int16` with scales from `scales[s]` on; the biases begin at
-    `biases[b]`. Scratch space, in numbers, with T = `n * num_tiles(rows, columns)`: `v` has
-    `36 * (T * in_stride + GAP)`, `m` has `36 * (T * out_channels + GAP)`; with `int16`, `pairs` has
-    `T * in_channels / 2` and `row_scales` has `T`.
+    `biases[b]`. Scratch space, in numbers, with T = `n * num_tiles(rows, columns)`: `v`
+    (transformed inputs) has `36 * (T * in_stride + GAP)`, `m` (products) has
+    `36 * (T * out_channels + GAP)`; with `int16`, `pairs` has `T * in_channels / 2` and
+    `row_scales` has `T`.
 
     Args:
         rows: rows of the board.
@@ -133,7 +134,7 @@ def make_convolve(
 
     @kernel
     def transform_column(x: Any, k: int, top: int, column: int, relu: bool) -> Any:
-        """Return the transform of six vectors of a column, of which the first is `x[k]`."""
+        """Return the transform of six vectors of a column, from `x[k]` in row `top` down."""
         zero, pitch = splat(F0), columns * in_stride
         if column < 0 or column >= columns:
             return zero, zero, zero, zero, zero, zero
@@ -186,7 +187,7 @@ def make_convolve(
 
     @kernel
     def write_row(out: Any, k: int, e: Any, bias: Any, columns_left: int, accumulate: bool) -> None:
-        """Write up to four outputs of a row of a tile to the board, at `out[k]`."""
+        """Write outputs `e` of a tile row, at most `columns_left`, plus `bias`, to `out[k:]`."""
         write(out, k, add(e[0], bias), accumulate)
         if columns_left > 1:
             write(out, k + out_channels, add(e[1], bias), accumulate)

@@ -25,7 +25,9 @@ class SearchConfig:
         amaf: all-moves-as-first (AMAF) statistics in selection: `""`, `"amaf"` (constant weight),
             `"rave"` or `"grave"`, see `select.make_mixed_mean`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
-            Bjornsson, 2008; epsilon-greedy after Tak, Winands and Bjornsson, 2012).
+            Bjornsson, "Simulation-based approach to general game playing", 2008; epsilon-greedy
+            after Tak, Winands and Bjornsson, "N-grams and the last-good-reply policy applied in
+            general game playing", 2012).
         decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
             in the tree also avoid moves after which the opponent could win at once, if there are
             others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010). Sequential

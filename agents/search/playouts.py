@@ -1,7 +1,8 @@
 """Playouts: action choice (a playout policy or MAST), final scores, and the move record.
 
 The move record lists all moves of a simulation, for all-moves-as-first (AMAF) statistics and
-move-average sampling (MAST).
+move-average sampling (MAST). `work` is a record of `config.work_dtype`, `params` one of
+`config.SEARCH_PARAMS`.
 """
 
 import math
@@ -19,10 +20,7 @@ from ludoteca.envs.rng import below
 
 @factory()
 def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
-    """Return `playout_action(s, player, n, work, params)`, which chooses from `work.legal[:n]`.
-
-    `work` is a record of `config.work_dtype`, `params` one of `config.SEARCH_PARAMS`.
-    """
+    """Return `playout_action(s, player, n, work, params)`, which chooses from `work.legal[:n]`."""
     mast, gibbs, uniform = config.mast != "", config.mast == "gibbs", config.playout == "uniform"
     policy = playout_policy(config.playout, game)
 

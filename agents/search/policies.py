@@ -1,8 +1,8 @@
 """Selection policies of tree search: UCB variants, PUCT, Thompson sampling, EXP3 and others.
 
 A policy is one kernel, `score(arm, mean, parent) -> float`, and one line of `POLICIES`. An arm is
-an action of the player to move; every arm has been visited at least once (except with first-play
-urgency).
+an action of the player to move. It is scored after its first visit (except by `puct` in
+network-guided searches).
 
     arm      the arm's record, see `statistics.arm_dtype`; its visits are T_i
     mean     its mean score x_i, in [0, 1]
@@ -17,6 +17,17 @@ sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, 
 UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
 strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
 uniform sampling, UCT, PUCT and KL-UCB.
+
+Formulas cite by authors and year:
+    Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", 2002
+    Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in
+        multi-armed bandits", 2009
+    Maes, Wehenkel and Ernst, "Automatic discovery of ranking formulas for playing with multi-armed
+        bandits", 2011
+    Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", 2009
+    Auer, Cesa-Bianchi, Freund and Schapire, "The nonstochastic multiarmed bandit problem", 2002
+    Chaslot, Saito, Bouzy, Uiterwijk and van den Herik, "Monte-Carlo strategies for computer Go",
+        2006
 """
 
 import math

@@ -48,11 +48,13 @@ class SearchReport:
 
     Attributes:
         action: the action to play; `name` is its name.
-        simulations: number of simulations.
+        simulations: number of simulations, those of a reused tree included; 0 in an alpha-beta
+            search and of a solved position.
         seconds: duration of the search.
-        nodes: number of nodes of the tree.
+        nodes: number of nodes of the tree, or of searched positions if `simulations` is 0.
         candidates: actions at the root, the most visited first.
-        principal_variation: names of the most visited actions from the root on.
+        principal_variation: names of the most visited actions from the root on, or of the best
+            moves of both players if `simulations` is 0.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
         players: in simultaneous games, the candidates of every player, empty for inactive players;
             `candidates` are those of the player to act.

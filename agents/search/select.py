@@ -44,10 +44,10 @@ def make_select(
     Args of the kernel:
         arms: records with the fields of `statistics.arm_dtype`.
         actions: actions of the arms.
-        n: number of arms.
+        n: number of arms to select from; in sequential games the visited ones.
         unvisited: number of arms without visits, whose score is `params.fpu`.
         visits: visits of all arms together.
-        num_arms: number of arms, K of the policies.
+        num_arms: number of all arms, also those without visits; K of the policies.
         params: a record of `config.SEARCH_PARAMS`.
         work: scratch space, a record of `config.work_dtype`.
     """
@@ -124,7 +124,11 @@ def make_select(
     def sample(
         n: int, num_scored: int, best: int, best_score: float, total: float, params: Any, work: Any
     ) -> int:
-        """Sample an arm with probability proportional to its weight."""
+        """Sample an arm with probability proportional to its weight in `work.weights`.
+
+        `num_scored` arms are not excluded, `best` has the highest weight, `best_score`, and `total`
+        is the sum of the weights.
+        """
         weights = work.weights
         if exponential:
             # Shifted against overflow: the largest weight is 1.
@@ -203,10 +207,12 @@ def make_mixed_mean(amaf: str) -> Callable[..., float]:
 
     It returns the mean of a visited arm, mixed with its all-moves-as-first (AMAF) mean: that of all
     simulations through the node that played the action there or later. "amaf": alpha-AMAF, Helmbold
-    and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section 4.3, with the weight of Silver's
-    thesis, 2009, eq. 8.25. "grave": the same with an ancestor's AMAF statistics, Cazenave,
-    "Generalized rapid action value estimation", 2015; they are in `work.reference_visits` and
-    `work.reference_value`, by action.
+    and Parker-Wood, "All-moves-as-first heuristics in Monte-Carlo Go", 2009. "rave": Gelly and
+    Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go", 2011,
+    section 4.3, with the weight of Silver's thesis, "Reinforcement learning and simulation-based
+    search in computer Go", 2009, eq. 8.25. "grave": the same with an ancestor's AMAF statistics,
+    Cazenave, "Generalized rapid action value estimation", 2015; they are in `work.reference_visits`
+    and `work.reference_value`, by action.
     """
     use_amaf, constant, grave = amaf != "", amaf == "amaf", amaf == "grave"
 
@@ -281,7 +287,7 @@ def make_select_final(
                     points -= 1e12  # below all arms that are not proven
                 if arm.proven == DRAW:
                     proven_draw = k
-                    points -= 1e6  # compared with the best mean after the loop
+                    points -= 1e6  # below arms that are not proven; see after the loop
             if points > best_points or (points == best_points and arm.visits > arms[best].visits):
                 best, best_points, ties = k, points, 1
             elif simultaneous and points == best_points and arm.visits == arms[best].visits:

@@ -2,6 +2,7 @@
 
 A combination is the index of one value of each parameter: digits in the mixed radix `params.sizes`,
 the first parameter's the lowest. A value's own ("local") statistics are over all combinations.
+`params` is a player's record of `tuning.TUNED_PARAMS`, `p` the index of a parameter.
 """
 
 import math

@@ -42,8 +42,8 @@ TUNED_PARAMS = np.dtype(
         ("targets", np.int32, (MAX_PARAMS,)),  # index in `policy_params`, `FPU` or `AMAF_WEIGHT`
         ("num_params", np.int32),
         ("num_combinations", np.int32),
-        ("visits", np.int32, (MAX_COMBINATIONS,)),
-        ("local_visits", np.int32, (MAX_PARAMS, MAX_VALUES)),
+        ("visits", np.int32, (MAX_COMBINATIONS,)),  # simulations by combination
+        ("local_visits", np.int32, (MAX_PARAMS, MAX_VALUES)),  # simulations by value
         ("candidates", np.int32, (MAX_CANDIDATES,)),  # lsi: combinations that are compared
         ("num_candidates", np.int32),
         ("chosen", np.int32),  # combination of this simulation

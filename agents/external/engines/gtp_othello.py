@@ -10,7 +10,7 @@ from typing import Any
 from ludoteca.agents.external.engines.gtp_client import GTPEngine, Move
 from ludoteca.envs.game import Game
 
-COLORS = ("black", "white")
+COLORS = ("black", "white")  # by player
 MAX_POSITIONS = 100_000  # positions of a search for the moves of an opening
 
 

@@ -5,9 +5,9 @@ is the name of an array of weights. Activations have shape `[K, C, rows, columns
 after pooling or flattening.
 
 ==========================  =====================================================================
-`("conv", w, padding)`      convolution with odd square kernels and same-size output; `padding` is
-                            `"zeros"`, or `"circular"` for a torus
-`("linear", w)`             dense layer
+`("conv", w, padding)`      convolution with odd square kernels and same-size output, without
+                            bias; `padding` is `"zeros"`, or `"circular"` for a torus
+`("linear", w)`             dense layer without bias; `weights[w]` is `[outputs, inputs]`
 `("bias", w)`               adds `weights[w]`, one number per channel
 `("scale", w)`              multiplies by `weights[w]`, one number per channel
 `("relu",)`                 max(x, 0)

@@ -86,7 +86,7 @@ def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
 
 
 def plain_encoder(game: Game) -> Callable[..., None]:
-    """Return the function that writes the planes of the view `plain`; it masks no action."""
+    """Return `encode(positions, seats, out, masks)` of the view `plain`: it only writes `out`."""
     observe = game.observe
 
     def encode(positions, seats, out, masks):
@@ -97,7 +97,11 @@ def plain_encoder(game: Game) -> Callable[..., None]:
 
 
 def hand_crafted_encoder(game: Game) -> Callable[..., None]:
-    """Return the function that writes hand-crafted features and the mask of safe actions."""
+    """Return `encode(positions, seats, out, masks)` of hand-crafted features.
+
+    It writes planes to `out`, int8 `[K, planes, rows, columns]`, and safe actions to `masks`, int8
+    `[K, num_actions]`.
+    """
     features = find_hand_crafted_features(game)
     rows = features.workspace_rows(game.num_players)
     prepare, observe = features.prepare, features.observe
@@ -123,7 +127,7 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
 
 
 def uib2021_layers(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of Martín Miralles (UIB, 2021).
+    """Return the layers of a `UIB2021Body`.
 
     `value`: see `network_layers`; `weights`: see `layers_of`.
     """

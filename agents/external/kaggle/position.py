@@ -53,14 +53,14 @@ def update_position(s: Any, kaggle_observation: Any) -> None:
     s.occupied[:] = 0
     for p in range(len(kaggle_observation["geese"])):
         goose = kaggle_observation["geese"][p]
-        if not is_next:
+        if not is_next:  # the second segment is where the head was one step earlier
             s.last_head[p] = goose[1] if step > 0 and len(goose) > 1 else NONE
             s.last_action[p], s.score[p] = NONE, 0
         elif s.length[p] > 0:
             s.last_head[p] = s.body[p, s.start[p]]
         if goose and s.last_head[p] != NONE:
             s.last_action[p] = action_between(s.last_head[p], goose[0], s.occupied.shape)
-        if goose and step > 0:
+        if goose and step > 0:  # the competition's score: first by survived steps, then by length
             s.score[p] = (step + 1) * (int(s.max_length) + 1) + len(goose)
         s.start[p], s.length[p] = 0, len(goose)
         for k in range(len(goose)):

@@ -121,6 +121,10 @@ class Submission:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request, with one of the following entries.
 
+        Args:
+            request: Kaggle's `observation` and `configuration`; `seed` in the first request of a
+                game; and `number`, which `main` adds to the answer.
+
         Returns:
             `action`, the direction; `invalid`, the representation of any other result; `error`, the
             message of an exception; or `found`, the representation of the agent, for requests

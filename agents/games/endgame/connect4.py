@@ -108,7 +108,10 @@ class _Connect4Search:
         return int(returns[int(s.to_move)]), child
 
     def line(self, s: Any, score: int) -> list[int]:
-        """Return optimal actions of both players to the end of the game; ties go to the first."""
+        """Return optimal actions of both players to the end of the game; ties go to the first.
+
+        `score` is the exact score of `s` for the player to move.
+        """
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):

@@ -16,10 +16,12 @@ from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
+# For all boards that fit 64 bits, with an extra bit per column: (rows + 1) * columns <= 64.
 MAX_COLUMNS = 32
 MAX_PLIES = 64
 MIN_BITS, MAX_BITS = 10, 22  # bits of a table index: at most 4 million entries of 16 bytes
-# Entry of the transposition table: a position, and bounds of the score for the player to move.
+# Entry of the transposition table: bounds of the score for the player to move. The key identifies a
+# position: `own + discs + bottom`, see `FRAME` and `board_bits`; it is 0 in empty entries only.
 ENTRY = np.dtype([("key", np.uint64), ("lower", np.int8), ("upper", np.int8)], align=True)
 FRAME = np.dtype(
     [
@@ -29,15 +31,16 @@ FRAME = np.dtype(
         ("move_scores", np.int32, MAX_COLUMNS),  # ordering scores
         ("num_moves", np.int32),  # number of moves not searched yet
         ("best", np.int32),  # best score so far
-        ("alpha", np.int32),
-        ("beta", np.int32),
+        ("alpha", np.int32),  # lower end of the window, raised to `best`
+        ("beta", np.int32),  # upper end of the window
         ("initial_alpha", np.int32),  # alpha on entry
     ],
     align=True,
 )
 # Counters of a search: visited nodes, and the index of the current frame.
 WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
-MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)  # of the hash function
+# Multiplier (2**64 divided by the golden ratio) and shift of the hash function.
+MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 def make_workspace(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:

@@ -15,6 +15,7 @@ from ludoteca.envs.games.othello import turned
 from ludoteca.envs.jit import factory, kernel
 
 NO_SCORE = -100  # worse than every score
+# Each square with its neighbors, by bit index.
 NEIGHBORS = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint64)
 
 
@@ -40,7 +41,8 @@ def make_last_squares(squares: int) -> Any:
 
     It searches the position of the bitboards `own` (discs of the player to move) and `other`, with
     `squares` empty squares, the bitboard `empty`. A score in the window (`alpha`, `beta`) is exact,
-    a score outside is a bound. `work.nodes` counts the positions.
+    a score outside is a bound. `work.nodes` counts the positions; `board` is a record of
+    `othello_bitboards.BOARD`.
     """
     if squares == 1:
         return last_square

@@ -108,7 +108,10 @@ class OthelloSearch:
         return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
     def principal_variation(self, s: Any, action: int, score: int) -> list[str]:
-        """Return the names of best moves to the end of the game, `action` being the first."""
+        """Return the names of best moves to the end of the game, `action` being the first.
+
+        `score` is the exact score of `s` for the player to move.
+        """
         first, names = int(s.to_move), [self.game.action_names[action]]
         s = next_position(self.game, s, action)
         while legal := self.game.legal(s):

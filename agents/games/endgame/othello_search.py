@@ -158,8 +158,10 @@ def expand(frame: Any, at_root: Any, table: Any, board: Any) -> int:
 def list_moves(frame: Any, moves: Any, table_move: Any, table: Any, board: Any) -> int:
     """List the moves with their ordering scores; return the score if one causes a cutoff.
 
-    That is an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
-    graph properties of game trees", 1996), or a move that leaves the opponent without discs.
+    `moves` is the bitboard of legal squares, `table_move` the bit index of the best move in the
+    table, or `NO_SQUARE`. A cutoff is an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and
+    de Bruin, "Exploiting graph properties of game trees", 1996), or a move that leaves the opponent
+    without discs.
     """
     odd = odd_quarters(board.region & ~(frame.own | frame.other), board)
     while moves != U0:

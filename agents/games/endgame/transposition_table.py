@@ -26,6 +26,7 @@ ENTRY = np.dtype(
 )
 NO_SQUARE = -1
 NOT_FOUND = -1
+# Of the hash function: 2**64 divided by the golden ratio, and a multiplier of SplitMix64.
 MULTIPLIER_1, MULTIPLIER_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 U32 = np.uint64(32)
 MIN_BITS, MAX_BITS = 12, 22  # bits of a table index: at most 4 million entries of 24 bytes

@@ -11,7 +11,8 @@ connected to it. With one edge grounded, the inverse of the circuit's Laplacian 
 under unit currents. The effect of another stone is a low-rank update of this inverse.
 
 A player's near edge is north or west (the source of the current), the far edge south or east (the
-ground). `work` is a record of `work_dtype`, `s` a position of Hex, whose `cells` have a border.
+ground). `work` is a record of `work_dtype`, `s` a position of Hex, whose `cells` have a border, and
+`color` that of the circuit's player, `BLACK` or `WHITE`.
 """
 
 from typing import Any
@@ -170,7 +171,10 @@ def flood_fill(
 
 @kernel
 def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
-    """Write the links of an empty cell to `work.other`, `work.conductance`; return their number."""
+    """Write the links of an empty cell to `work.other`, `work.conductance`; return their number.
+
+    (row, column) is an index of `s.cells`, with the border.
+    """
     size = s.cells.shape[0] - 2
     n = 0
     for down, right in NEIGHBORS:
@@ -259,7 +263,8 @@ def updated_resistance(
 ) -> float:
     """Return the resistance after a stone on an empty cell, by Woodbury's formula.
 
-    An `own` stone doubles the conductance of links to empty cells, and makes that of links to
+    (row, column) does not count the border; `count` is the result of `find_links` for the cell. An
+    `own` stone doubles the conductance of links to empty cells, and makes that of links to
     stones and edges infinite; an enemy stone removes all links. For links `e` (differences of two
     nodes) whose conductances change by `d`, potentials `G` under unit currents, and the source `s`,
     the result is `G_ss - G_se (1/d + G_ee)^-1 G_es`. The small matrix is semidefinite, so Gaussian

@@ -1,8 +1,8 @@
 """Corridors of geese: the longest path that a head can take, by depth-first search.
 
 Most geese die in dead ends, which convolutional networks hardly recognize. The deterministic agent
-of Martín Miralles (UIB, 2021, section 2.2) searches corridors, too. Unlike that search, this one is
-symmetric under reflections.
+of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.2, searches corridors, too. Unlike that
+search, this one is symmetric under reflections.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ def corridor(
         near: number of moves during which the path avoids cells that another goose can enter no
             later, except for the first cell; 0 if the others stand still.
         stay: number of moves until the segment in each cell leaves; modified and restored.
-        owner: owner of the segment in each cell.
+        owner: owner of the segment in each cell, or `NONE`.
         reach: number of moves in which another goose can enter each cell, -1 if never, 0 at its
             head.
         path: workspace; an entry is a cell of the path times `ACTIONS` plus the next action to try.

@@ -34,8 +34,8 @@ def deterministic(
 ) -> PolicyAgent:
     """Return the agent that avoids dead ends and takes the food it is closest to (Hungry Geese).
 
-    This is the rule-based agent of Martín Miralles (UIB, 2021), section 2.2: unchanged with
-    `variant=thesis`, with additional rules by default.
+    This is the rule-based agent of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.2:
+    unchanged with `variant=thesis`, with additional rules by default.
 
     Criteria in order of priority:
 
@@ -131,7 +131,7 @@ def make_choose(corridor: float, min_depth: int, reach: int, hungry: int, tail: 
             if turns_back(last, action):
                 continue
             row, column = neighbor(head, action, s.occupied.shape)
-            safety, depth = 0, 0
+            safety, depth = 0, 0  # safety: 0: collision, 1: possible collision, 2: none
             if is_free(s, player, row, column, 1, 0, eaters):
                 safety = 1 if beside_rival(s, player, row, column) else 2
                 depth = corridor_depth(s, player, action, limit, reach, eaters)
@@ -193,8 +193,8 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     """Return the length in cells of the longest path with first action `first`, at most `limit`.
 
     A depth-first search tries the actions in order, and stops after `MAX_CELLS` cells with the
-    longest path so far. The path avoids cells that rivals may enter in up to `reach` steps;
-    `eaters` are the geese of `geese_that_may_eat`.
+    longest path so far. The path avoids cells that rivals may enter no later than the goose, in up
+    to `reach` steps; `eaters` are the geese of `geese_that_may_eat`.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]

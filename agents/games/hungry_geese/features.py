@@ -1,9 +1,9 @@
 """Hand-crafted features of Hungry Geese for networks, centered on one goose's head.
 
 The usual planes of the Kaggle competition lack the order of segments, the steps to the next hunger
-and to the end of the game (Martín Miralles, UIB 2021, notes the last two). These features add them,
-the number of moves to each cell for the goose and its rivals, and the lengths of corridors beside
-each head. Values are scaled to 100.
+and to the end of the game (Martín Miralles, "Hungry Geese", UIB, 2021, notes the last two). These
+features add them, the number of moves to each cell for the goose and its rivals, and the lengths of
+corridors beside each head. Values are scaled to 100.
 """
 
 from typing import Any
@@ -125,6 +125,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
         for cell in range(rows * columns):
             if reach[cell] >= 0:
                 row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
+                # At least 4, unlike the 0 of cells that cannot be reached.
                 out[plane, row, column] = max(HIGH - 6 * int(reach[cell]), 4)
     out[LENGTH] = min(4 * int(s.length[player]), HIGH)
     out[LONGEST] = min(4 * longest, HIGH)
@@ -193,7 +194,7 @@ def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
 
 @kernel
 def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
-    """Write the mask of actions that are not certainly fatal, int8 `[4]`; return their number.
+    """Write the mask of actions that are not certainly fatal to `out`, int8 `[4]`; count them.
 
     Turning back and entering the cell of a segment that stays are fatal. `workspace` is the output
     of `prepare`.

@@ -14,6 +14,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
 ALIVE = -1  # instead of a cause of death
+# "left": the player forfeited.
 CAUSES = ("turned back", "own body", "another's body", "head on", "starved", "left")
 TURNED_BACK, OWN_BODY, OTHERS_BODY, HEAD_ON, STARVED, LEFT = range(len(CAUSES))
 NUM_STATES = 2  # the current position, and a copy in which a step is tried
@@ -143,7 +144,8 @@ def find_causes(states: Any, actions: Any, causes: Any) -> None:
 def death_in_move(length: int, last_action: int, action: int) -> int:
     """Return the cause of death of a goose in its own move, before collisions with others.
 
-    A goose of length 1 cannot bite itself: if it did not turn back, it starved.
+    `length` and `last_action` are those before the move. A goose of length 1 cannot bite itself: if
+    it did not turn back, it starved.
     """
     if action == FORFEIT:
         return LEFT
@@ -154,7 +156,7 @@ def death_in_move(length: int, last_action: int, action: int) -> int:
 
 @kernel
 def collision(s: Any, player: int, head: int) -> int:
-    """Return the cause of death in a collision: another's body, or only heads."""
+    """Return the cause of death in a collision in cell `head`: another's body, or only heads."""
     capacity = s.body.shape[1]
     for p in range(s.length.shape[0]):
         if p != player:

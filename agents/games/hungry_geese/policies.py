@@ -1,4 +1,7 @@
-"""Policies, evaluation and reward of Hungry Geese, as kernels."""
+"""Policies, evaluation and reward of Hungry Geese, as kernels.
+
+Arguments are those of `agent.Policy`, `games.knowledge.Evaluation` and `games.knowledge.Reward`.
+"""
 
 from typing import Any
 

@@ -37,8 +37,8 @@ class AlphaBetaAgent(Agent):
     """Alpha-beta search with iterative deepening and a transposition table.
 
     It plays every sequential game for two players without chance. In games that are not zero-sum it
-    maximizes half the difference of the returns. Without a depth limit the search ends when the
-    position is solved: then its value is exact.
+    maximizes half the difference of the returns. The search ends at its limit of depth or time, or
+    when the position is solved: then its value is exact.
 
     Attributes:
         seconds: time per move, or None.

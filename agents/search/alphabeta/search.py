@@ -4,7 +4,8 @@ Knuth and Moore, "An analysis of alpha-beta pruning", 1975; principal variation 
 Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982: all actions but the
 first are searched in a null window (of width 1), and again if one of them turns out to be better.
 Actions are ordered by the transposition table, two killers of each ply (the last actions there that
-caused a cutoff) and the history heuristic (Schaeffer, 1989).
+caused a cutoff) and the history heuristic (Schaeffer, "The history heuristic and alpha-beta search
+enhancements in practice", 1989).
 
 The stack of the search is an array of frames, one record per ply below the root (the level).
 """
@@ -36,8 +37,8 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("scores", np.int64, (actions,)),  # ordering scores of the legal actions
             ("key", np.uint64),  # hash of the position
-            ("alpha", np.int32),
-            ("beta", np.int32),
+            ("alpha", np.int32),  # lower end of the window for the player to move, raised to `best`
+            ("beta", np.int32),  # upper end of the window
             ("initial_alpha", np.int32),  # alpha on entry
             ("best", np.int32),  # highest value so far for the player to move
             ("depth", np.int32),  # plies to search below the position
@@ -56,7 +57,10 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
 
 
 def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
-    """Return the record dtype of the counters, the history and the principal variations."""
+    """Return the record dtype of the counters, the history and the principal variations.
+
+    `levels` is the number of frames.
+    """
     return np.dtype(
         [
             ("nodes", np.int64),  # number of visited nodes
@@ -66,7 +70,7 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
             ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
             ("variation", np.int16, (levels, levels)),  # principal variation from each level on
-            ("variation_length", np.int32, (levels,)),
+            ("variation_length", np.int32, (levels,)),  # by level: length of its variation
             ("age", np.uint32),  # number of the search, see `table.ENTRY`
         ],
         align=True,
@@ -76,6 +80,8 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
 @factory()
 def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return two kernels: the value of finished positions, and of unfinished ones.
+
+    Values are integers, in units of `1 / table.WIN`.
 
     `result(s, player, work)` is half the difference of the returns, which in zero-sum games is the
     return of `player`. `evaluate(s, player, work)` lies strictly between `-WIN` and `WIN`.
@@ -106,7 +112,8 @@ def make_ordering(
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
     """Return the kernels that order the actions of a frame.
 
-    `order(frame, table_action, work)` writes the ordering scores of the actions of a frame.
+    `order(frame, table_action, work)` writes the ordering scores of the actions of a frame;
+    `table_action` is the best action in the transposition table, or -1.
 
     `pop_action(frame)` moves the action of the highest score from the list to `frame.action`.
 

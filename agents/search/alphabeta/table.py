@@ -63,8 +63,8 @@ def store(table: Any, frame: Any, depth: int, age: Any) -> None:
     entry = table[k]
     is_exact = entry.lower == entry.upper
     if not is_new and entry.depth == SOLVED and is_exact and depth < SOLVED:
-        return
-    if is_new or entry.depth != depth:
+        return  # keep the exact value
+    if is_new or entry.depth != depth:  # bounds of different depths do not combine
         entry.key, entry.age, entry.depth = frame.key, age, depth
         entry.lower, entry.upper = -WIN, WIN
     if frame.best > frame.initial_alpha:

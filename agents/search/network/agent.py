@@ -22,12 +22,15 @@ from ludoteca.envs.records import batch_of_one
 class NetworkGuidedAgent(Agent):
     """Agent that searches positions in batches; subclasses implement `search_positions`.
 
+    They set `simulations`, `seconds`, `_batch_size` (positions searched together) and `_max_nodes`
+    (nodes of a tree with a time limit).
+
     A workspace is the memory of the trees of a batch. It is allocated for a maximum number of
     positions, the capacity, and used again.
 
     Attributes:
         simulations: simulations per search, with `seconds` the maximum.
-        seconds: time per search, or None.
+        seconds: time limit per search, or None for no limit.
         monitor: function that watches single searches (`search`) and can stop them, or None.
     """
 

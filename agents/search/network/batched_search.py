@@ -12,7 +12,9 @@ from ludoteca.agents.search.network.trees import ILLEGAL, SearchTrees, make_tree
 from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 
-# Positions [K] and their players [K] -> priors, float32 [K, A], and values in [-1, 1], float32 [K].
+# Positions [K] and observing players [K] -> priors of the players' actions, float32 [K, A], and
+# values for the players in [-1, 1], float32 [K]. Priors of masked actions are `ILLEGAL`, or 0 for
+# `DecoupledNetworkGuidedSearch.run`.
 SeatEvaluator = Callable[
     [NDArray[np.void], NDArray[np.int64]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]

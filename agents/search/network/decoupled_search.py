@@ -94,7 +94,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
             c_puct: PUCT's exploration constant; values are in [0, 1].
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus `fpu_reduction`.
-            seconds: time limit; the first `leaf_batch` simulations are always run.
+            seconds: time limit, or None; the first `leaf_batch` simulations are always run.
             uniform_fraction: weight of the uniform policy in the priors at the root.
             is_stopped: function that is called between simulations and ends all searches when it
                 returns True; the first `leaf_batch` simulations are always run.

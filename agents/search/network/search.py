@@ -29,7 +29,8 @@ from ludoteca.html_table import html_table
 
 MAX_SHOWN = 20  # searches of a batch that notebooks show
 
-# Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
+# Planes [K, ...] -> logits of all actions, float32 [K, A], and values for the player to move in
+# [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
@@ -55,11 +56,12 @@ class SearchResult:
 
     Attributes:
         visit_counts: visit counts of the actions. Shape `[B, A]`.
-        action_weights: improved policy: normalized visit counts, or with the policy `gumbel` the
-            improved policy of Gumbel AlphaZero. Shape `[B, A]`.
+        action_weights: improved policy: normalized visit counts (without simulations, the priors),
+            or with the policy `gumbel` the improved policy of Gumbel AlphaZero. Shape `[B, A]`.
         action_values: mean values of the actions for the player to move, NaN without visits. Shape
             `[B, A]`.
-        root_value: value of the improved policy for the player to move. Shape `[B]`.
+        root_value: value of the improved policy for the player to move, 0 without visits. Shape
+            `[B]`.
         action: action to play. Shape `[B]`.
     """
 
@@ -151,7 +153,7 @@ class NetworkGuidedSearch(BatchedSearch):
             dirichlet_alpha: concentration of the Dirichlet distribution.
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
-            seconds: time limit; the first `leaf_batch` simulations are always run.
+            seconds: time limit, or None; the first `leaf_batch` simulations are always run.
             stop_early: PUCT: end a search once no other action can become the most visited in the
                 remaining simulations (with a time limit: those expected at the current speed), or
                 if there is only one action.

@@ -8,7 +8,7 @@ negative prior are illegal, and not selected.
     value    the network's value of the node for that player, in [0, 1]
     params   `SelectionParams`
     scratch  space for the improved policy, float32 `[A]`
-    rng      random stream
+    rng      random stream, uint64 `[1]`
 """
 
 import math
@@ -39,7 +39,8 @@ class SelectionParams(NamedTuple):
         fpu_by_prior: whether `fpu_reduction` is multiplied by the square root of the total prior of
             the visited actions (as in KataGo).
         c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
-        c_scale: Gumbel: weight of values, in [0, 1], relative to log priors (value_scale).
+        c_scale: Gumbel: weight, relative to log priors, of values, which are in [0, 1]
+            (value_scale).
         c_uct: UCT's exploration constant.
         max_depth: maximum depth of trees below their roots; 0: unlimited.
         reevaluate: whether each simulation evaluates its leaf, even if an earlier one did; for
@@ -85,8 +86,8 @@ def make_interior_selection(policy: str, simultaneous: bool) -> Callable[..., in
 def make_puct(simultaneous: bool = False) -> Callable[..., int]:
     """Return the kernel that selects the highest PUCT score; ties go to the first arm.
 
-    The score is `Q(a) + c P(a) sqrt(N) / (1 + N(a))`, where N is the sum of the visits N(a), and
-    `c = c_init + log((1 + N + c_base) / c_base)`.
+    The score is `Q(a) + c P(a) sqrt(max(N, 1)) / (1 + N(a))`, where N is the sum of the visits
+    N(a), and `c = c_init + log((1 + N + c_base) / c_base)`.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".

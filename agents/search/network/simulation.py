@@ -4,6 +4,9 @@ In every node each player to move selects by their own priors and values: in seq
 player, in simultaneous games all of them, independently of each other (Tak, Lanctot and
 Winands, "Monte Carlo tree search variants for simultaneous move games", 2014, section III.A).
 Chance is open-loop: a node stands for the actions that led there.
+
+In kernels, b is the index of a tree, `slot` of a simulation of the leaf batch, r of a row of arms
+(see `SearchTrees`), p of a player, and d of a ply.
 """
 
 import math
@@ -35,8 +38,9 @@ class Simulation(NamedTuple):
             are backed up at once.
         write_priors: `write_priors(states, logits, work, priors)` writes the softmax of `logits`
             over legal actions, float32 `[K, A]`; sequential games only. `work` is scratch space.
-        expand: `expand(trees, priors, values)` expands the pending leaves with the network's
-            `priors`, float32 `[K, R, A]`, and `values`, `[K, R]`, and backs up all simulations.
+        expand: `expand(trees, priors, values)` expands the leaves of the K pending simulations with
+            the network's `priors`, float32 `[K, R, A]`, and `values` in [0, 1], `[K, R]`, and backs
+            up all simulations.
     """
 
     reset: Any
@@ -140,7 +144,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def add_leaf(trees: Any, s: Any, simulation: Any, leaf: int, pending: bool) -> None:
-        """Make position `s` of node `leaf` the leaf of a simulation."""
+        """Make position `s` of node `leaf` a simulation's leaf; for `pending` see `Simulation`."""
         simulation.leaf, simulation.pending = leaf, pending
         if simultaneous:
             returns(s, trees.work[0].scores)  # those of inactive players are final

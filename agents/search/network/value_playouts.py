@@ -213,7 +213,7 @@ def make_value_playouts(game: Game) -> CompiledPlayouts:
 
 @kernel
 def best_move(moves: Any, first: int, end: int, stream: Any) -> int:
-    """Return the index of the best of `moves[first:end]`, with ties broken at random."""
+    """Return the index of the best of `moves[first:end]` (`MOVE`), with ties broken at random."""
     chosen, best, ties = first, -np.inf, 0
     for k in range(first, end):
         value = value_of(moves[k])

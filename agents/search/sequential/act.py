@@ -69,7 +69,8 @@ def make_best_child(config: SearchConfig) -> Any:
 def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
     """Return `best_child(nodes, action_selection, params, work) -> node`.
 
-    It returns the child of the root to play, see `select.make_select_final`.
+    It returns the child of the root to play, see `select.make_select_final`. `nodes` and `work` are
+    those of `search.search_kernel`, `params` is one record of its `params`.
     """
     draw_value = 0.0 if config.draw_is_loss else 0.5
     select_final = make_select_final(config.policy, config.solver, False, draw_value)

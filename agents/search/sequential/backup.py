@@ -1,4 +1,7 @@
-"""Backup of a simulation: scores, AMAF and MAST statistics, and proven results."""
+"""Backup of a simulation: scores, AMAF and MAST statistics, and proven results.
+
+`nodes` and `work` are those of `search.search_kernel`, `node` is an index of `nodes`.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -74,7 +77,7 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
         if node == ROOT or nodes[parent.first_child].mover == parent.mover:
             parent.proven = best
         else:
-            parent.proven = WIN + LOSS - best
+            parent.proven = WIN + LOSS - best  # the result for the opponent
         return True
 
     @kernel
@@ -88,7 +91,7 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
         for p in range(players):
             proven = int(nodes[node].proven)
             if p != nodes[node].mover:
-                proven = WIN + LOSS - proven
+                proven = WIN + LOSS - proven  # the result for the opponent
             if proven == DRAW:
                 work.scores[p] = 0.0 if draw_is_loss else 0.5
             else:

@@ -1,4 +1,7 @@
-"""Expansion of tree nodes, with decisive moves and a transposition table."""
+"""Expansion of tree nodes, with decisive moves and a transposition table.
+
+Arrays are those of `search.search_kernel`; `words` are those of one position, `s`.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -24,6 +24,10 @@ class SearchThreads:
     are summed.
 
     Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
+
+    Attributes:
+        shared_tree: whether the threads build one tree.
+        trees: the workspace of each thread.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class SearchThreads:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         SearchThreads.__init__(self, *state["arguments"])
+        # Not strict: of a shared tree there is only one.
         for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
             tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
         for tree, (states, work) in zip(self.trees, state["own"], strict=True):
@@ -76,7 +81,7 @@ class SearchThreads:
             tree.reset(s, rng if k == 0 else int(streams[k]))
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
-        """Run `count` simulations, divided among the threads."""
+        """Run `count` simulations by `search`, from `make_search`, divided among the threads."""
         counts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))
@@ -118,7 +123,7 @@ def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArr
             total = children[int(child["action"])]
             for field in fields:
                 total[field] += child[field]
-            total["proven"] = max(total["proven"], child["proven"])
+            total["proven"] = max(total["proven"], child["proven"])  # UNKNOWN is the lowest
     ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
     nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
     nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)

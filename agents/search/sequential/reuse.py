@@ -22,7 +22,7 @@ NOT_FOUND = -1
 
 
 def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
-    """Make the node of position `s` the root, if it is at most two plies below the old root.
+    """Make the node of position `s` the root of `trees`, if at most two plies below the old root.
 
     Two plies are the agent's move and the opponent's reply. After two consecutive moves of the
     opponent the node is not found.

@@ -68,6 +68,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
     has_chance, players = "rng" in (game.state.names or ()), game.num_players
     tuned = config.tune != ""
+    # Without tuning, the kernels of any strategy: they are not called.
     reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")
     reset_tree, expand, _ = make_expansion(game, config)
     choose, clear_reference, set_reference = make_selection(game, config)

@@ -1,4 +1,7 @@
-"""Selection of a child: first-play urgency, selection policy, and reference node of GRAVE."""
+"""Selection of a child: first-play urgency, selection policy, and reference node of GRAVE.
+
+`nodes` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+"""
 
 import math
 from collections.abc import Callable
@@ -39,7 +42,7 @@ def make_selection(
             )
             if k != UNVISITED:
                 return parent.first_child + k
-            if unvisited == 0:
+            if unvisited == 0:  # all children are proven
                 return parent.first_child + below(work.rng, visited)
         work.probability = 1.0
         return visit_new_child(nodes, node, work)

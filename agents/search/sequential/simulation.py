@@ -1,4 +1,7 @@
-"""Playouts from a leaf of the tree, with decisive moves."""
+"""Playouts from a leaf of the tree, with decisive moves.
+
+`states` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+"""
 
 from collections.abc import Callable
 from typing import Any

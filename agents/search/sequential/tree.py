@@ -4,7 +4,7 @@ import numpy as np
 
 from ludoteca.agents.search.statistics import arm_dtype
 
-ROOT = 0
+ROOT = 0  # index of the root
 UNEXPANDED = 0  # no node has the root as a child
 NO_PLAYER = -1  # mover of the root
 
@@ -17,7 +17,8 @@ NODE_FIELDS = (
     ("num_children", np.int16),  # number of children
     ("num_visited", np.int16),  # visited nodes of the block, which come first; in its first node
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
-    ("proven", np.int8),  # proven result for the mover, see `select.UNKNOWN`
+    # Proven result for the mover, at the root for the player to move; see `select.UNKNOWN`.
+    ("proven", np.int8),
 )
 
 

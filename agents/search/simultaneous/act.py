@@ -39,7 +39,8 @@ def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return `best_action(arms, seat, action_selection, params, work) -> action`.
 
     It returns the action to play of player `seat`, see `select.make_select_final`; 0 if the player
-    is inactive. `arms` has the shape `[nodes, players, actions]`.
+    is inactive. `arms`, `[nodes, players, actions]`, `params` and `work` are those of
+    `search.search_kernel`, `action_selection` is an index of `select.ACTION_SELECTIONS`.
     """
     num_actions = game.num_actions
     select_final = make_select_final(config.policy, simultaneous=True)

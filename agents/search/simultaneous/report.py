@@ -45,7 +45,7 @@ def make_decoupled_report(
 
 
 def _candidates(game: Game, arms: NDArray[np.void]) -> tuple[Candidate, ...]:
-    """Return the visited actions of one player in one node, the most visited first."""
+    """Return the visited actions of a player's `arms` in a node, `[A]`, the most visited first."""
     tried = [
         Candidate(
             int(action),

@@ -14,7 +14,7 @@ from ludoteca.envs.record_views import view_records
 
 
 def keep_subtree(game: Game, config: SearchConfig, threads: DecoupledSearchThreads, s: Any) -> bool:
-    """Make the node of position `s` the root, if it is at most one ply below the old root.
+    """Make the node of position `s` the root of the first tree, if at most one ply below the old.
 
     Returns:
         Whether the node was found. If not, the tree is unchanged.

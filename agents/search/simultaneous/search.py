@@ -5,7 +5,8 @@ independently; the joint action leads to the next node. Chance is open-loop: a n
 joint actions that led there, whatever the chance events were.
 
 Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014,
-section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
+section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, "A UCT agent for Tron:
+initial investigations", 2010.
 
 The search has no solver and no decisive moves, since the result of an action depends on the actions
 of the other players: a proof would need the solution of the node's matrix game. It has no

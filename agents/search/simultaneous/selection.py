@@ -22,7 +22,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
     It selects an action for every active player in `node`, whose position is `s`, increments the
     visits, and writes the actions to `work.path_actions[depth]` and `work.joint`. `joint` is the
     index of the joint action, see `tree.NODE_FIELDS`; `reference` is the reference node of GRAVE,
-    or `NO_NODE`.
+    or `NO_NODE`. `arms`, `work` and `params` are those of `search.search_kernel`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     select = make_select(config.policy, config.amaf, simultaneous=True)
@@ -73,7 +73,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
                 if amaf and arm.amaf_visits > 0 and arm.amaf_value / arm.amaf_visits > best:
                     best = arm.amaf_value / arm.amaf_visits
                     unvisited_action = work.legal[k]
-        if visits == 0:
+        if visits == 0:  # the first visit of the node: uniform priors of the legal actions
             for k in range(n):
                 arms[work.legal[k]].prior = 1.0 / n
         if visits > 0 and not (unvisited > 0 and params.fpu == math.inf):

@@ -13,14 +13,14 @@ from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
-ROOT = 0
+ROOT = 0  # index of the root
 
 FULL = -1  # returned instead of a new child if the tree is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 NODE_FIELDS = (
     ("joint", np.int64),  # index of the joint action that led here: digits in base `num_actions`
-    ("parent", np.int32),
+    ("parent", np.int32),  # index of the parent, -1 at the root
     ("slot", np.int32),  # index of the node in the hash table
     ("visits", np.int32),
 )

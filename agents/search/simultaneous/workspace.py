@@ -79,7 +79,7 @@ class DecoupledSearchThreads:
         self.sizes = [0] * len(self.trees)
 
     def run(self, search: Callable[..., int], params: NDArray[np.void], count: int) -> None:
-        """Run `count` simulations, divided among the threads."""
+        """Run `count` simulations by `search`, from `make_search`, divided among the threads."""
         threads = len(self.trees)
 
         def run_thread(k: int) -> int:
