@@ -13,6 +13,7 @@ from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.envs.validation import check_dtype, check_flag
 
 try:
@@ -247,7 +248,8 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
         if metadata.get("format") != FORMAT:
             raise ValueError(f"its format is {metadata.get('format')!r:.40}, not {FORMAT!r}")
         options = _options(*(metadata[key] for key in OPTIONS))
-        trained_game = make_game(metadata["game"])
+        with untrusted_names(file):  # the file's game must not import a module
+            trained_game = make_game(metadata["game"])
         if trained_game.name != game.name:
             raise ValueError(f"it plays {trained_game.name}, not {game.name}")
         graph = Graph(metadata.pop("network"), weights)

@@ -197,6 +197,17 @@ def test_damaged_files_are_refused(
         make_agent(f"torch:{path}", GAME)
 
 
+def test_a_file_cannot_have_a_game_imported(saved: Path, tmp_path: Path) -> None:
+    module, trace = tmp_path / "evil.py", tmp_path / "trace"
+    module.write_text(f"open({str(trace)!r}, 'w').close()\n")
+    path = rewritten(
+        saved, tmp_path / "bad.safetensors", "tictactoe:board_size=3,line=3", f"{module}:make"
+    )
+    with pytest.raises(ValueError, match="which is not imported"):
+        make_agent(f"torch:{path}", GAME)
+    assert not trace.exists()
+
+
 def test_graphs_that_need_too_much_memory_are_refused() -> None:
     nodes = [{"name": "a", "op": "aten.zeros.default", "args": [[1 << 20, 1 << 20]], "kwargs": {}}]
     graph = Graph({"input": "x", "output": "a", "nodes": nodes}, {})
