@@ -20,7 +20,7 @@ U11, U27, U30, U31, U32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64
 
 @kernel
 def next_u64(rng: NDArray[np.uint64]) -> Any:
-    """Advance `rng` and return 64 random bits.
+    """Advance `rng` and return 64 random bits; shape `[K]` if `rng` is `[1, K]`.
 
     SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
     Overflow is intended. With `np.add` and `np.multiply` it causes no warning; with operators it
@@ -35,12 +35,15 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
 
 @kernel
 def below(rng: NDArray[np.uint64], n: int) -> int:
-    """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
+    """Return a uniform integer in [0, n) by multiply-shift, for 1 <= n <= 2**32.
+
+    The bias is below n / 2**32.
+    """
     # Compiled `int()` of a uint64 stays unsigned, and so would all results computed from it.
     return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))
 
 
 @kernel
 def uniform(rng: NDArray[np.uint64]) -> Any:
-    """Return a uniform number in [0, 1) of 53 random bits, or K numbers if `rng` is `[1, K]`."""
+    """Return a uniform number in [0, 1) of 53 random bits; shape `[K]` if `rng` is `[1, K]`."""
     return (next_u64(rng) >> U11) * 2.0**-53

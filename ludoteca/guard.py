@@ -39,12 +39,13 @@ def main() -> None:
     with contextlib.suppress(OSError):  # the child does the same; either may be first
         os.setpgid(child, child)
     for signal_number in FORWARDED:
-        signal.signal(signal_number, lambda signal_number, frame: kill_group(child, signal_number))
+        signal.signal(signal_number, lambda received, frame: kill_group(child, received))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
     watch.start()
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    kill_group(child, signal.SIGKILL)  # its children, too; the id stays valid until `waitpid`
+    # Ends the processes that the command started; the group's id stays valid until `waitpid`.
+    kill_group(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         _end_by_signal(-status)
@@ -58,7 +59,8 @@ def die_with_parent(parent: int) -> None:
         parent: id of the process that started this one; if that has ended, exit at once.
     """
     if sys.platform == "linux":
-        # Without `prctl`, `_watch` or the thread of `end_with_parent` notices the parent's end.
+        # Without `prctl`, `_watch`, or the thread of `end_with_parent` in `child_processes.py`,
+        # notices that the parent has ended.
         with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
 
@@ -68,10 +70,8 @@ def die_with_parent(parent: int) -> None:
 
 
 def kill_group(group: int, signal_number: int) -> None:
-    """Send a signal to all processes of a group, if any are left.
-
-    `PermissionError`: macOS raises it if all of them have ended, but are not waited for yet.
-    """
+    """Send a signal to all processes of a group, if any are left."""
+    # macOS raises `PermissionError` if all of them have ended, but are not waited for yet.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal_number)
 

@@ -24,14 +24,15 @@ EQUAL = 1e-9  # values closer than this count as equally good
 COLORS = LinearSegmentedColormap.from_list("values", ["#d6452b", "#ffffff", "#2e9e5b"])
 COUNTS = LinearSegmentedColormap.from_list("counts", ["#ffffff", "#7aa8d8"])
 FILLS = {GOAL: "#2e9e5b", TRAP: "#d6452b", OBSTACLE: "#3a3a3a"}
-# Offsets (x, y) from the center of a cell, by action; a cell has side 1.
-CORNERS = ((-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5))  # action a's side: a to a + 1
+# Offsets (x, y) from the center of a cell, whose sides are 1 long. The side in the direction of
+# action a joins the corners a and (a + 1) % 4; texts and markers are in the order of the actions.
+CORNERS = ((-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5))
 TEXTS = ((0, 0.34), (0.3, 0), (0, -0.34), (-0.3, 0))
 MARKERS = ((0, 0.07, "^"), (0.07, 0, ">"), (0, -0.07, "v"), (-0.07, 0, "<"))
 
 
 def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
-    """Return the table, the exact values, their differences and the policies as text.
+    """Return learned and exact values, their differences, and both policies as text.
 
     Args:
         q: learned values, `[12, 4]`.
@@ -45,16 +46,17 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
         for cell in visited
         if not (greedy_actions(q)[cell] & ~greedy_actions(exact)[cell]).any()
     ]
-    rows, columns = np.nonzero(updates)
+    cells, actions = np.nonzero(updates)
     sections = [
         "learned\n" + board(q, "{:.3f}"),
         "exact\n" + board(exact, "{:.3f}"),
         "learned - exact\n" + board(q - exact, "{:+.3f}"),
         "updates\n" + board(counts, "{:.0f}"),
+        # Ones, because the optimal policy is known in all cells.
         policies(policy(q, updates), policy(exact, np.ones_like(updates))),
         f"the greedy action is optimal in {len(optimal)} of {len(visited)} visited cells\n"
         f"largest error of an updated value: "
-        f"{np.abs(q - exact)[rows, columns].max():.2g}\n",
+        f"{np.abs(q - exact)[cells, actions].max():.2g}\n",
     ]
     return "\n".join(sections)
 
@@ -78,14 +80,15 @@ def board(table: Table, form: str) -> str:
         table: a number for each state and action, `[12, 4]`.
         form: format string of a number, such as `"{:.3f}"`.
     """
-    edge = "+" + "+".join(["-" * 15] * COLUMNS) + "+\n"
+    width = 15  # of a cell, in characters
+    edge = "+" + "+".join(["-" * width] * COLUMNS) + "+\n"
     text = edge
     for row in range(ROWS):
         lines = ["", "", ""]
         for cell in range(row * COLUMNS, (row + 1) * COLUMNS):
             north, east, south, west = (format_number(number, form) for number in table[cell])
-            middle = NAMES[cell].center(15) if cell in NAMES else f" {west:6} {east:>6} "
-            for line, text_row in enumerate((north.center(15), middle, south.center(15))):
+            middle = NAMES[cell].center(width) if cell in NAMES else f" {west:6} {east:>6} "
+            for line, text_row in enumerate((north.center(width), middle, south.center(width))):
                 lines[line] += "|" + text_row
         text += "".join(line + "|\n" for line in lines) + edge
     return text

@@ -1,7 +1,7 @@
 """Files of RLlib policies: layers as JSON and weights, in safetensors format.
 
-RLlib's own checkpoints consist of pickles, which can run any code when they are read: the module's
-class and arguments (`class_and_ctor_args.pkl`) and its weights (`module_state.pkl`).
+RLlib's own checkpoints consist of pickles, which can run any code when they are read: the class and
+the arguments of an RLModule (`class_and_ctor_args.pkl`) and its weights (`module_state.pkl`).
 `export_module` writes the policy to a file without pickles, which the agent `rllib:PATH` reads,
 also without Ray.
 """
@@ -81,12 +81,13 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
     Warning: a checkpoint can run any code when it is read. Read only those whose authors you trust.
 
     Args:
-        path: a checkpoint of an `Algorithm`, of its learner group, or of a module.
+        path: a checkpoint of an `Algorithm`, of its learner group, of a learner, or of a module.
         module_id: name of the policy in the checkpoint: `default_policy` with one agent, else as in
-            the algorithm's configuration.
+            the algorithm's configuration. Without effect if the checkpoint is of a single module.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint, or no such policy in it.
+        ImportError: if RLlib is not installed.
     """
     try:
         from ray.rllib.core.rl_module.rl_module import RLModule
@@ -95,7 +96,8 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
             'reading checkpoints of Ray needs RLlib: pip install "ludoteca[rllib]"'
         ) from error
     root = Path(path).absolute()
-    # Folders of modules in the checkpoints of an algorithm, a learner group and a module.
+    # Folder with one subfolder per module, in the checkpoints of an algorithm, of a learner group,
+    # of a learner, and of a `MultiRLModule`. The checkpoint of a single module is `root` itself.
     subfolders = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
     modules = next((root / name for name in subfolders if (root / name).is_dir()), root)
     candidates = (modules / module_id, root)

@@ -23,7 +23,10 @@ FORMAT: dict[str, Any] = {
 
 
 def with_format_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments of an environment, with the defaults of `FORMAT`."""
+    """Return keyword arguments of an environment, with the defaults of `FORMAT`.
+
+    The default of `keys` is left out for observations that are not dictionaries.
+    """
     merged = FORMAT | options
     if merged["observation"] not in ("dict", "flat_dict") and "keys" not in options:
         del merged["keys"]
@@ -37,7 +40,8 @@ def masked_module(**model_config: Any) -> RLModuleSpec:
 
     Args:
         model_config: fields of RLlib's `DefaultModelConfig`, such as `fcnet_hiddens=[256, 256]`.
-            With `conv_filters`, the environment must have `channels_last=True`.
+            With `conv_filters`, the environment must have `observation="dict"` and
+            `channels_last=True`.
     """
     return RLModuleSpec(module_class=MaskedModule, model_config=DefaultModelConfig(**model_config))
 
@@ -46,12 +50,16 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
     """RLlib's `ActionMaskingTorchRLModule` for all dictionary observations of this package.
 
     Planes may have any key, dtype and shape: they are converted to float32, and flattened unless
-    the model has `conv_filters`. So environments with another observation format work, too, such as
-    `PettingZooEnv(connect4_v0.env())`.
+    the model has `conv_filters`. So environments whose dictionaries differ from those of `FORMAT`
+    work, too, such as `PettingZooEnv(connect4_v0.env())`.
     """
 
     def __init__(self, *, observation_space: Any = None, **arguments: Any):
         """Make the module; RLlib calls this.
+
+        Args:
+            observation_space: the space of the environment's observations.
+            arguments: other arguments of RLlib's class, of which `model_config` is read here.
 
         Raises:
             ValueError: if observations have no mask, or if the model has `conv_filters` and the
@@ -78,14 +86,16 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         high = float(box.high.max())
         planes = spaces.Box(0, high, shape, np.float32)
         mask = spaces.Box(0, 1, space[KEYS[1]].shape, np.float32)
-        self._shape = shape
+        self._shape = shape  # of the network's input, without the batch axis
         super().__init__(
             observation_space=spaces.Dict({KEYS[0]: planes, KEYS[1]: mask}), **arguments
         )
 
     def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
         """Return the outputs of a training step, also after a call of `compute_values`."""
-        # `compute_values` has already split the observations of its batch into planes and mask.
+        # The base class reads the mask from `batch["action_mask"]`. If `compute_values` was called
+        # with this batch, it has split the observations already: planes in `batch[OBS]`, and the
+        # mask there.
         if isinstance(batch[OBS], Mapping):
             batch[KEYS[1]], batch = self._preprocess_batch(batch)
         return super()._forward_train(batch, **kwargs)

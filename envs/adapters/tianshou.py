@@ -6,8 +6,10 @@ algorithms (`DiscreteQLearningPolicy` and others) expect them::
     env = TianshouVecEnv("connect4", 64, opponent="random", agent_seat="random", seed=0)
     collector = Collector(algorithm, env, VectorReplayBuffer(64_000, 64), exploration_noise=True)
 
-Tianshou learns for one player; for self-play, a copy of the policy becomes the opponent:
-`env.set_opponent(agent)`. Its multi-agent algorithms need the PettingZoo environments of the games.
+Tianshou learns for one player. For self-play, make an agent (an object with the methods of
+`ludoteca.envs.engine.opponents.Opponent`) of a copy of the policy, and call
+`env.set_opponent(agent)` from time to time. Tianshou's multi-agent algorithms need the PettingZoo
+environments of the games.
 
 Tianshou's DQN applies the masks. Its policy gradient algorithms (PPO, A2C) do not: use
 `MaskedActor`, an actor that masks its logits, and `PlanesNet`, which passes only the planes to a
@@ -46,9 +48,9 @@ __all__ = ["MaskedActor", "PlanesNet", "TianshouVecEnv"]
 class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     """B games against opponents as a vector environment for Tianshou's collectors.
 
-    The reward is the agent's, also if it loses by the opponent's move (-1). Masks are bool `[A]`,
-    all true once a game is over. Any subset of the games can be stepped or reset. Infos are empty,
-    because Tianshou would spend more time on them than on all other parts of collecting.
+    The reward is the agent's: -1 also if the opponent's answer to its action wins. Masks are bool
+    `[A]`, all true once a game is over. Any subset of the games can be stepped or reset. Infos are
+    empty, because Tianshou would spend more time on them than on all other parts of collecting.
     """
 
     def __init__(
@@ -70,15 +72,17 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         """Make the environment.
 
         Args:
-            game: a game or its name.
+            game: a game, its name, or a spec string.
             num_envs: B, the number of games.
-            opponent: a spec string or agent for all other seats, or a list with one for each.
+            opponent: a spec string or agent for all other seats, or a list of one per other seat.
             agent_seat: the agent's seat, or `"random"`: sampled for each game.
-            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
+            illegal_action: `"lose"`, `"raise"`, `"penalize"` or `"random"`, see
+                `ludoteca.envs.api.vector.GameVectorEnv`.
             num_threads: number of threads that step the games; more than 1 pays off from about
                 1000 games on.
             observation: `"planes"`, or `"flat"`: flattened planes.
-            dtype: dtype of the planes.
+            dtype: dtype of the planes, one of `ludoteca.envs.validation.DTYPES`, such as
+                `"int8"` or `"float32"`.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: type of what `render` returns per game.
             seed: see the method `seed`.
@@ -112,6 +116,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             channels_last=self.format.channels_last,
         )
         self._render_mode: Any = check_render_mode(render_mode, ["rgb_array", "ansi", "svg"])
+        # Attributes that Tianshou's collectors and wrappers read.
         self.is_async, self.is_closed, self.timeout = False, False, None
         self.ready_id, self.waiting_id = list(range(self.env_num)), list[int]()
         self._attributes: dict[str, Any] = {
@@ -136,6 +141,10 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
         Returns:
             A `Batch` of the observations of these games, and an empty dictionary for each.
+
+        Raises:
+            ValueError: if the first reset is not of all games, or if an index or a seed is out of
+                range.
         """
         self._assert_is_not_closed()
         ids = self._indices(env_id)
@@ -163,6 +172,11 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         Args:
             action: integers of shape `[K]`.
             id: distinct indices of the K games; None: all.
+
+        Returns:
+            Of these games in this order: a `Batch` of the observations, rewards float32 `[K]`,
+            whether each is terminated and truncated, bool `[K]`, and empty dictionaries. Games are
+            never truncated.
 
         Raises:
             ValueError: if actions have another shape or dtype, if a game is over, or if an action
@@ -194,6 +208,9 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         """Seed game i with `seed + i` (an integer) or `seed[i]` (a list) at its next reset.
 
         None: at the first reset random seeds; later each game continues its random stream.
+
+        Returns:
+            The seed of each game, or None.
 
         Raises:
             ValueError: if a seed is not a non-negative integer, or if a list does not have one seed
@@ -263,7 +280,11 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.is_closed = True
 
     def _indices(self, id_: Any) -> NDArray[np.int64]:
-        """Return the indices of games that an argument `id` or `env_id` means, int64 `[K]`."""
+        """Return the argument `id` or `env_id` as indices of games, int64 `[K]`.
+
+        Raises:
+            ValueError: if they are not distinct indices of games.
+        """
         ids = np.arange(self.env_num) if id_ is None else np.atleast_1d(np.asarray(id_))
         in_range = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
         if not in_range or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
@@ -279,4 +300,5 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return Batch(obs=planes[ids], mask=self.format.masks(masks[:, 0])[ids])
 
     def _infos(self, ids: NDArray[np.int64]) -> NDArray[Any]:
+        """Return an empty dictionary for each of the games `ids`, object `[K]`."""
         return np.array([{} for _ in ids], dtype=object)

@@ -38,7 +38,7 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     For simultaneous games it is their parallel environment wrapped in `ParallelToAEC`.
 
     Args:
-        game: a game or its name.
+        game: a game, its name, or a spec string.
         options: keyword arguments of `GameAECEnv`, and parameters of the game (if it is a name).
     """
     from ludoteca.envs.api.parallel import GameParallelEnv
@@ -64,7 +64,8 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
-    `infos[agent]["action_mask"]`, and all zero for agents that are not to move, by default.
+    `infos[agent]["action_mask"]`. It is all zero for agents that are not to move, unless
+    `keep_agents=True`.
     """
 
     def __init__(
@@ -86,16 +87,20 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
         Args:
             game: the game.
-            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            max_cycles: number of moves per player after which games are truncated.
-            keep_agents: no mask is all zero: the masks of agents that are not to move, and of
-                agents in finished games, allow `NO_OP` (0), which is not played.
+            illegal_action: `"lose"`, `"raise"`, `"penalize"` or `"random"`, see
+                `ludoteca.envs.api.vector.GameVectorEnv`.
+            max_cycles: number of moves per player after which games are truncated; None: no limit.
+            keep_agents: as in `GameParallelEnv`, agents that cannot act have a mask that allows
+                only `NO_OP` (0), so that no mask is all zero: agents that are not to move, and all
+                agents of a finished game. `NO_OP` is not played for them. In sequential games all
+                agents leave at the end of the game, so only masks depend on `keep_agents`.
             observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: dtype of the planes.
+            dtype: dtype of the planes, one of `ludoteca.envs.validation.DTYPES`, such as
+                `"int8"` or `"float32"`.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             keys: keys of the planes and of the mask in dictionary observations.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: values of the masks of a finished game: `"zeros"` (also None) or `"ones"`.
+            end_mask: values of the masks of a finished game: `"zeros"` or `"ones"`; None: zeros.
             render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
 
         Raises:
@@ -155,7 +160,10 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return agent_value(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Reset the game; a seed also determines all later games that are reset without one."""
+        """Reset the game; a seed also determines all later games that are reset without one.
+
+        `options` has no effect; it is accepted for PettingZoo's interface.
+        """
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
@@ -174,11 +182,14 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self.render()
 
     def step(self, action: Any) -> None:
-        """Apply the action of `agent_selection`, which must be None once that agent is done.
+        """Apply an action of the agent `agent_selection`.
+
+        Args:
+            action: the action, an integer; None if that agent is terminated or truncated.
 
         Raises:
             ValueError: if no game is in progress, if `action` is not an integer, or if it is
-                illegal and `illegal_action="raise"`. Nothing has then changed.
+                illegal and `illegal_action="raise"`. The environment is then unchanged.
         """
         if not self.agents:
             raise no_agents_error(self._ready)
@@ -259,6 +270,9 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         """Validate the agents: they may leave only when the game is over.
 
         `states`, `episode_states` and `history` are the arrays of the game batch to restore.
+
+        Raises:
+            ValueError: if the agents or their cumulative rewards are not valid.
         """
         # `history[0, 0]` is the number of plies.
         truncated = self._max_plies is not None and history[0, 0] >= self._max_plies
@@ -284,12 +298,13 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self.agents = extra["agents"][:]
         self._cumulative_rewards = dict(zip(self.agents, extra["cumulative"], strict=True))
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
-        # Agents have left a finished game; the next of the remaining agents steps with None.
+        # Some agents have left a finished game; the next of the remaining agents steps with None.
         if len(self.agents) < len(self.possible_agents):
             for by_agent in (self.rewards, self.terminations, self.truncations, self.infos):
                 for agent in set(self.possible_agents) - set(self.agents):
                     del by_agent[agent]
             self._clear_rewards()
             if self.agents:
+                # As PettingZoo's `_was_dead_step` has set it when the first agent left.
                 self._skip_agent_selection = self.agent_selection
                 self.agent_selection = self.agents[0]

@@ -1,6 +1,6 @@
 """Kernels of a game that is given as a network; see `ludoteca.envs.game.Game`.
 
-The record holds the fluents as bits, and fields that are computed from them: the outputs of phase 1
+The record of a state holds the fluents as bits, and fields computed from them: outputs of phase 1
 (legal moves of all roles, goals, `terminal`), the player to move and whether the game is over. So
 only `init` and `step` evaluate the network.
 """
@@ -22,6 +22,7 @@ from ludoteca.envs.jit import kernel
 # has no legal move, in a state of a sequential game in which two roles have a choice, or by
 # forfeits.
 RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
+# Reasons of the end of a game, by value of `over`, as text.
 ENDS = ("", "terminal", "max_plies", "no legal move", "two roles have a choice", "forfeit")
 
 
@@ -40,13 +41,14 @@ class GDLKernels(NamedTuple):
 
 
 def state_dtype(network: Network) -> np.dtype[np.void]:
-    """Return the dtype of a record."""
+    """Return the dtype of the record of a state."""
     roles = len(network.roles)
     return np.dtype(
         [
             ("fluents", np.uint64, ((len(network.fluents) + 63) // 64,)),
             ("outputs", np.uint64, ((len(network.phase1.outputs) + 63) // 64,)),
-            ("joint", np.int32, (roles,)),  # last move of each role, -1 before the first
+            # Last move of each role, an index of `Network.moves`; NONE before the first.
+            ("joint", np.int32, (roles,)),
             ("plies", np.int32),
             ("to_move", np.int8),  # 0 in simultaneous games
             ("over", np.int8),  # RUNNING, TERMINAL, ...
@@ -80,9 +82,10 @@ def make_kernels(
     words, terminal_output = role_masks.shape[1], num_moves + num_goals
     move_words = (num_moves + 63) // 64
     sequential, proved = dynamics.sequential, dynamics.proved
-    control = np.array(dynamics.control or (0,), np.int32)
+    control = np.array(dynamics.control or (0,), np.int32)  # (0,): placeholder, not read
     has_control = len(dynamics.control) > 0
-    # The return in games that do not end by the rules.
+    # The return in games that end at `max_plies`, STUCK or in CONFLICT: a draw, or with a single
+    # role, which has not reached its goal, a loss.
     unfinished_return = 0.0 if roles > 1 else -1.0
 
     @kernel
@@ -225,8 +228,9 @@ def make_kernels(
     def goal_of(s: Any, r: int) -> float:
         """Return (goal - 50) / 50 of a finished game, in [-1, 1].
 
-        Of several goals the lowest counts; without a goal the result is 0.
+        If several goals of the role hold, the lowest counts; if none holds, the return is 0.
         """
+        # The goals of a role are sorted by value.
         for g in range(num_goals):
             if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):
                 return float((goal_values[g] - 50) / 50.0)
@@ -249,7 +253,7 @@ def make_kernels(
             else:
                 out[r] = 0.0
 
-    assert words >= move_words
+    assert words >= move_words  # the masks also have bits of the goals and of `terminal`
     return GDLKernels(
         state=state_dtype(network),
         init=init,

@@ -14,9 +14,10 @@ from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import GAMMA, next_u64
 
-# Deterministic policies whose score of an arm does not decrease with t while the arm is not pulled.
-# Their loop can skip arms, so most rounds take the same time with 100 arms as with 2, see
-# `choose_lazily`. Other policies are played, too, but more slowly.
+# Names in `POLICIES` of deterministic policies whose score of an arm does not decrease with t, the
+# number of rounds, while the arm is not pulled. Their loop can skip arms, so most rounds take the
+# same time with 100 arms as with 2, see `choose_lazily`. Other policies are played, too, but more
+# slowly.
 MONOTONE = frozenset(
     {"ucb1", "uct", "ucb_tuned", "ucb_v", "ucb_minimal", "moss", "etc"}
     | {"ucb_alpha1", "ucb_alpha2", "puct"}
@@ -28,10 +29,10 @@ SLACK = 1e-12  # a monotone score decreases by at most this much, because of rou
 def work_dtype(arms: int) -> np.dtype[np.void]:
     """Return the record dtype of the scratch space for K arms.
 
-    `rng` is the random stream of the policy, `probability` that with which it chose the arm (1 for
-    deterministic policies), and `weights` its scratch space by arm; the lazy loop of `make_play`
-    keeps its upper bounds of the arms' scores there. The number
-    of arms is rounded up to 128, 256, 512 and so on, because the code is compiled for each dtype.
+    `rng` is the random stream of the policy, and `probability` the probability with which it chose
+    the arm (1 for deterministic policies). `weights` is its scratch space, one number per arm; the
+    lazy loop of `make_play` keeps upper bounds of the arms' scores there. The number of arms is
+    rounded up to 128, 256, 512 and so on, because the code is compiled for each dtype.
     """
     fields = [
         ("rng", np.uint64, (1,)),
@@ -45,13 +46,13 @@ def work_dtype(arms: int) -> np.dtype[np.void]:
 def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 
-    `play(problems, first, seed, runs, rounds, checkpoints, params, work, arms, streams, regrets,
-    shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times for
-    `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
+    `play(problems, first, seed, runs, rounds, checkpoints, params_array, works, arms, streams,
+    regrets, shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times
+    for `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
     writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
     `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
-    and the number of the problem, counted from `first`. `params`, `[1]`, dtype
-    `config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space: `work`, `[1]`, dtype
+    and the number of the problem, counted from `first`. `params_array`, `[1]`, dtype
+    `config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space: `works`, `[1]`, dtype
     `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`; and `streams`,
     uint64 `[K + 1, 1]`.
 
@@ -67,7 +68,9 @@ def make_play(policy_name: str, lazy: bool) -> Any:
 
         Each arm has its own random stream: its n-th pull has the same reward under every policy, so
         policies are compared with common random numbers. The last stream is that of the policy.
+        `problem` and `run` are numbers from 0 on.
         """
+        # GAMMA is the increment of SplitMix64: `start + k * GAMMA` are different states.
         streams[0, 0] = np.uint64(seed)
         start = next_u64(streams[0]) + np.uint64(problem) * GAMMA
         streams[0, 0] = start
@@ -86,7 +89,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
 
     @kernel
     def score_bound(arm: Any, expiry: Any, n: Any, params: Any, work: Any) -> Any:
-        """Return a bound of an arm's score until round `expiry`, if the arm is not pulled."""
+        """Return an upper bound of an arm's score until round `expiry`, if it is not pulled."""
         return score_arm(arm, expiry, math.log(expiry), n, params, work) + SLACK
 
     @kernel
@@ -95,8 +98,9 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     ) -> tuple[int, float]:
         """Return the best arm after `t` rounds, and an upper bound of the scores of the others.
 
-        `upper_bounds[k]` bounds the score of arm k until the bounds expire. Only arms whose bound
-        reaches the score of the best arm so far are scored, after the arm that was pulled last.
+        `upper_bounds[k]` is an upper bound of the score of arm k until the bounds expire; the
+        returned bound holds as long. The arm that was pulled last is scored first, then only the
+        arms whose bound reaches the highest score so far.
         """
         n = len(arms)
         best, best_score, bound = (
@@ -131,7 +135,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         regrets: Any,
         shares: Any,
     ) -> None:
-        n = problems.shape[1]
+        n = problems.shape[1]  # number of arms, K
         params, work = params_array[0], works[0]
         for problem in range(problems.shape[0]):
             probabilities = problems[problem]

@@ -1,7 +1,11 @@
-"""Network-guided search in plain Python, for exported `ac` agents with search.
+"""Network-guided search in plain Python, for exported `ac` (actor-critic) agents with search.
 
 It is the decoupled PUCT of `ludoteca.agents.search.network`, for one position of Hungry Geese. With
-the same random stream and evaluator it gives the same visit counts.
+the same random stream and evaluator it gives the same visit counts. Chance (new food) is open-loop:
+a node stands for the joint actions that led there, not for one position.
+
+A position `s` is a `types.SimpleNamespace` with the fields of the game's record that the rules read
+(see `position.py`); the rules run on it as plain Python.
 """
 
 import math
@@ -39,7 +43,7 @@ def search(
     """Search a position; return the root of the tree, see `new_node`.
 
     The parameters are those of `DecoupledNetworkGuidedSearch.run`, for one position `s` and its
-    random stream, uint64 `[1]`.
+    random stream, uint64 `[1]`. `seconds` is `math.inf` for no time limit.
     """
     start = time.perf_counter()
     root = new_node()
@@ -59,8 +63,8 @@ def new_node() -> Any:
     """Return a node that is not evaluated yet.
 
     `children` has nodes by joint action. After evaluation, `arms` has the statistics of each action
-    (prior, visits, and the sum of values) by goose and action, and `values` the network's values in
-    [0, 1] by goose.
+    (prior, visits, and the sum of values) by goose and action, and `values` has a value in [0, 1]
+    by goose: the network's, or the score of a dead goose.
     """
     return types.SimpleNamespace(children={}, arms=None, values=None)
 
@@ -75,6 +79,7 @@ def simulate(
         the leaf; its scores are then backed up.
     """
     s = copy_position(s)
+    # Each simulation samples chance events of its own.
     s.rng = np.array([next_u64(stream)])
     node, path, players = root, [], len(s.length)
     over = is_terminal(s)
@@ -85,6 +90,7 @@ def simulate(
                 joint_action[p] = choose(node, p, c_puct, fpu_reduction)
                 node.arms[p][joint_action[p]].visits += 1
         path.append((node, joint_action))
+        # `step` ignores the entries of dead geese, for which the compiled search has 0, too.
         joint = tuple([max(action, 0) for action in joint_action])
         step(s, joint)
         over = is_terminal(s)
@@ -106,8 +112,9 @@ def copy_position(s: Any) -> Any:
 
 
 def choose(node: Any, p: int, c_puct: float, fpu_reduction: float) -> int:
-    """Choose an action of goose `p` by PUCT."""
+    """Choose an action of goose `p` by PUCT; 0 if all actions are masked."""
     visits = sum(arm.visits for arm in node.arms[p])
+    # At least 1: with 0 visits, the priors would have no effect.
     parent = types.SimpleNamespace(visits=max(visits, 1), params=(c_puct,))
     best, best_score = 0, -math.inf
     for action in ACTIONS:
@@ -144,7 +151,7 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
         priors[k][p] = [float(prior) if prior > 0 else MASKED for prior in policies[i]]
     for k in range(len(leaves)):
         node, _, path = leaves[k]
-        if node.arms is None:
+        if node.arms is None:  # else the same leaf was evaluated earlier in this batch
             node.arms = [
                 [types.SimpleNamespace(prior=prior, visits=0, value=0.0) for prior in row]
                 for row in priors[k]
