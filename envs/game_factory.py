@@ -7,20 +7,22 @@ from typing import Any
 
 from ludoteca.envs.game import Game, unique
 
+# Kinds of parameters that can be passed by name.
 NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def check_game_factory(factory: Any, label: str) -> Callable[..., Game]:
-    """Validate a factory of games; return one that returns the same game for the same parameters.
+    """Validate a game factory; return a factory that makes equal games the same object.
 
-    It is `factory` itself if that is decorated with `unique`, else `unique(factory)`.
+    This is `factory` itself if two calls of it return the same object, as with the decorator
+    `unique`, else `unique(factory)`.
 
     Args:
         factory: the object to validate. It is called with default parameters.
         label: name of the factory in messages, such as `"mygames:dots_and_boxes"`.
 
     Raises:
-        TypeError: if it is not a function, or returns anything but a `Game`.
+        TypeError: if it is not a function, or does not return a `Game`.
         ValueError: if its parameters, or its game's name or `params`, are invalid.
     """
     if isinstance(factory, Game | type) or not callable(factory):
@@ -67,7 +69,11 @@ def _check_parameters(parameters: Any, label: str) -> None:
 
 
 def reserved_names() -> set[str]:
-    """Return the names of the environments' keyword arguments, which parameters must not have."""
+    """Return the names of the environments' keyword arguments.
+
+    Parameters of games must have other names, since environments take both as keyword arguments.
+    """
+    # Imported late: these modules depend on the registry of games, which imports this module.
     from ludoteca.envs.api.aec import GameAECEnv
     from ludoteca.envs.api.parallel import GameParallelEnv
     from ludoteca.envs.api.single import GameEnv
@@ -75,4 +81,4 @@ def reserved_names() -> set[str]:
 
     classes: tuple[Any, ...] = (GameAECEnv, GameParallelEnv, GameEnv, GameVectorEnv)
     names = {name for class_ in classes for name in inspect.signature(class_).parameters}
-    return names - {"params"}
+    return names - {"params"}  # `**params` collects the parameters of the game

@@ -18,11 +18,11 @@ class Optimization:
     """Settings of an optimizer.
 
     Attributes:
-        optimizer: `"adam"`, with decoupled weight decay, or `"sgd"`.
+        optimizer: `"adam"`, with decoupled weight decay (AdamW), or `"sgd"`.
         learning_rate: initial learning rate.
         momentum: momentum of SGD.
-        decay: weight decay.
-        max_grad_norm: maximum gradient norm; 0: no clipping.
+        decay: weight decay, decoupled or, with SGD, as an L2 term of the gradient.
+        max_grad_norm: maximum gradient norm, for the caller's clipping; 0: no clipping.
     """
 
     optimizer: Literal["adam", "sgd"] = "adam"
@@ -50,7 +50,7 @@ class ExplorationConfig(Protocol):
 
     @property
     def games(self) -> int:
-        """Return the games of the training."""
+        """Return the number of games of the training run."""
 
     @property
     def exploration_initial_eps(self) -> float:
@@ -66,7 +66,7 @@ class ExplorationConfig(Protocol):
 
 
 def epsilon_at(config: ExplorationConfig, games: int) -> float:
-    """Return the exploration rate (epsilon) after `games` games."""
+    """Return the exploration rate (epsilon) after `games` games; it decays linearly."""
     initial, final = config.exploration_initial_eps, config.exploration_final_eps
     decay_games = max(config.exploration_fraction * config.games, 1)
     return initial + (final - initial) * min(games / decay_games, 1.0)
@@ -93,7 +93,12 @@ def plateau_rate(
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Return the state of an optimizer, such as Adam's moments, by name and parameter."""
+    """Return the state of an optimizer, such as Adam's moments and number of steps.
+
+    Names are `optimizer/INDEX/NAME`: the index of a parameter among all parameters of the
+    optimizer, and the name of the array in PyTorch's state, such as `exp_avg`. Settings, such as
+    the learning rate, are not included.
+    """
     return {
         f"{PREFIX}/{index}/{name}": np.asarray(value.cpu())
         for index, moments in optimizer.state_dict()["state"].items()
@@ -103,7 +108,10 @@ def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, NDArray[Any]]) -> None:
-    """Restore the state of an optimizer from `optimizer_arrays`."""
+    """Restore the state of an optimizer from `optimizer_arrays`; other arrays are ignored.
+
+    Settings of the optimizer, such as the learning rate, remain.
+    """
     moments: dict[int, dict[str, Tensor]] = {}
     for key, value in arrays.items():
         prefix, _, rest = key.partition("/")

@@ -36,21 +36,24 @@ class SelfPlayCallback(BaseCallback):
 
     Every `snapshot_freq` steps a frozen copy of the model, a snapshot, joins the pool. Each game is
     played against a member of the pool inside the environment: the model observes only its own
-    turns, and receives the reward of a loss, too. The environment is an `SB3VecEnv`, or SB3's
-    `DummyVecEnv` of environments of `gymnasium.make`, with any wrappers. Its opponent is replaced
-    when learning begins::
+    turns, and the last of them has the final reward, even if the opponent moves after it. The
+    environment is an `SB3VecEnv`, or SB3's `DummyVecEnv` of environments of `gymnasium.make`, with
+    any wrappers. Its opponent is replaced when learning begins::
 
         envs = SB3VecEnv("Connect4-v0", 64, opponent="random", agent_seat="random")
         model = MaskablePPO("MlpPolicy", envs)
-        callback = SelfPlayCallback(snapshot_freq=20_000, save_path="runs/selves")
+        callback = SelfPlayCallback(snapshot_freq=20_000, save_path="runs/self_play")
         model.learn(500_000, callback=callback)
 
-    SB3's logger records `self_play/win_rate` against all members, `self_play/win_rate_latest`,
-    `self_play/members`, and `self_play/win_rate_NAME` for each member (not on standard output). A
-    draw counts as half; older games count less; `win_rate_latest` includes one win and one loss as
-    a prior. With a `save_path`, each snapshot is saved
-    there as a model, `sb3:path=SAVE_PATH/step_20000.zip` as an agent, and a new callback with the
-    same `save_path` resumes the pool with a loaded model.
+    SB3's logger records the number of members as `self_play/members`, and the model's win rates:
+    `self_play/win_rate` against all members, `self_play/win_rate_latest` against the latest, and
+    `self_play/win_rate_NAME` against each (not on standard output). A draw counts as half a win;
+    each new snapshot halves the weight of all earlier games; `win_rate_latest` includes one win and
+    one loss as a prior.
+
+    With a `save_path`, each snapshot is saved there as a model file, which
+    `sb3:path=SAVE_PATH/step_20000.zip` plays as an agent. To resume training, load the model with
+    SB3, and use a new callback with the same `save_path`, which restores the pool.
     """
 
     def __init__(
@@ -70,7 +73,7 @@ class SelfPlayCallback(BaseCallback):
 
         Args:
             snapshot_freq: environment steps between snapshots, rounded up to whole rollouts; the
-                first is taken at the start.
+                first is taken when training begins, unless a pool with snapshots is restored.
             pool_size: maximum number of snapshots; the oldest is replaced.
             sampling: `"uniform"`, or `"prioritized"`: more weight on members that the model wins
                 fewer games against (PFSP), see `ludoteca.agents.pool`.
@@ -128,7 +131,8 @@ class SelfPlayCallback(BaseCallback):
         # ARS has no `dones` for callbacks.
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
             info = self.locals["infos"][k]
-            is_batched = len(self._pool_agents) == 1  # an `SB3VecEnv`
+            # One agent plays in all games of an `SB3VecEnv`; else each environment has its own.
+            is_batched = len(self._pool_agents) == 1
             agent, env_index = self._pool_agents[0 if is_batched else k], k if is_batched else 0
             agent.record_result(env_index, info["player"], info["rewards"])
         return True
@@ -164,7 +168,7 @@ class SelfPlayCallback(BaseCallback):
             self._write_state(self.save_path)
 
     def _agent(self, policy: BasePolicy) -> Agent:
-        """Return the agent of a snapshot, see `epsilon`."""
+        """Return an agent that plays a snapshot, with the `epsilon` of the constructor."""
         _, is_distribution = find_scores(policy)
         epsilon = (0.0 if is_distribution else 0.1) if self.epsilon is None else self.epsilon
         return SB3Agent(self._game, policy, deterministic=not is_distribution, epsilon=epsilon)
@@ -192,8 +196,12 @@ class SelfPlayCallback(BaseCallback):
     def _restore(self, folder: Path) -> None:
         """Restore the pool of an earlier run from its folder.
 
+        Fixed opponents of that run are left out if they are not among the `fixed_opponents` now.
+
         Raises:
-            ValueError: if the pool is for another game, or its models do not fit.
+            FileNotFoundError: if the file of a snapshot is missing.
+            ValueError: if the pool is for another game, or a snapshot is not a model file.
+            RuntimeError: if the weights of a snapshot do not fit the policy of the model.
         """
         state = read_json(folder / STATE)
         if state["game"] != self._game.spec:
@@ -233,10 +241,11 @@ def set_opponents(env: VecEnv, pool: OpponentPool) -> list[PoolAgent]:
     """Set the members of a pool as the opponents in an SB3 environment.
 
     Returns:
-        One agent that plays in all games of an `SB3VecEnv`, or one for each single environment.
+        The agents that play: one in all games of an `SB3VecEnv`, or one in each environment of a
+        `DummyVecEnv`.
 
     Raises:
-        TypeError: if the environment is neither.
+        TypeError: if `env` is neither an `SB3VecEnv` nor a `DummyVecEnv`.
     """
     base = env.unwrapped
     if isinstance(base, SB3VecEnv):

@@ -18,6 +18,10 @@ def status(game: Game, s: Any, last_action: Any = None) -> list[StatusItem]:
     """Return the items of the line under a board.
 
     `last_action` is the action of the last ply; in simultaneous games it is ignored.
+
+    Raises:
+        ValueError: if a player has no piece in the layout, `last_action` is not an action, or the
+            layout's cells are invalid.
     """
     items: list[StatusItem] = []
     if game.is_terminal(s):
@@ -27,10 +31,11 @@ def status(game: Game, s: Any, last_action: Any = None) -> list[StatusItem]:
     elif game.player is not None:
         mover = game.player(s)
         items.append((mover, f"{player_name(game, mover)} to move"))
-    elif not game.layout.counts:
+    elif not game.layout.counts:  # else the items with the counts name the players
         items += [(p, f"{player_name(game, p)} to move") for p in range(game.num_players)]
     if game.layout.counts:
         counts = count_cells(game, s)
+        # In unfinished simultaneous games, a player without pieces is eliminated: "out".
         can_be_out = game.simultaneous and not game.is_terminal(s)
         items += [(p, "out" if can_be_out and n == 0 else str(n)) for p, n in enumerate(counts)]
     if not game.simultaneous and last_action is not None:
@@ -43,6 +48,7 @@ def status_text(game: Game, s: Any, last_action: Any = None) -> str:
     texts = []
     for player, text in status(game, s, last_action):
         has_name = player is None or player_name(game, player) in text
+        # `or 0` is for the type checker: without a player, `has_name` is true.
         texts.append(text if has_name else f"{player_name(game, player or 0)} {text}")
     return ", ".join(texts)
 
@@ -62,14 +68,14 @@ def describe_result(game: Game, s: Any) -> str:
 
 @np.errstate(over="ignore")  # kernels may rely on integer overflow
 def best_players(game: Game, s: Any) -> list[int]:
-    """Return the players with the highest return."""
+    """Return the players with the highest return in a finished game; several if they tie."""
     returns = np.zeros(game.num_players)
     game.returns(s, returns)
     return [int(p) for p in np.flatnonzero(returns == returns.max())]
 
 
 def player_piece(game: Game, player: int) -> Piece:
-    """Return the piece that represents a player: its head, if there is one, else its first piece.
+    """Return the piece that represents a player: the head of its snake, or else its first piece.
 
     Raises:
         ValueError: if the layout has no piece of this player.
@@ -124,7 +130,7 @@ def board_codes(game: Game, s: Any) -> NDArray[np.int8]:
 
 
 def as_record(game: Game, s: Any) -> Any:
-    """Return a position as a record with attributes, from a record or an array of one.
+    """Return a position as a record with attributes, from a record or an array of one record.
 
     Raises:
         ValueError: if it is not one position of this game.

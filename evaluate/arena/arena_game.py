@@ -28,13 +28,14 @@ class ArenaGame:
         seats: `HUMAN` or the spec string of an agent, by player.
         history: positions and actions so far.
         undone: actions that `redo` plays again, the next one last.
-        analyses: analyses by agents of their own moves, by ply.
-        advice: analyses by the adviser.
+        analyses: agents' analyses of their own moves, by ply, from `analysis_payload`.
+        advice: the adviser, its analyses, and the positions that it will analyze.
         move_delay: seconds between moves of agents.
         clock: seconds for each step of a simultaneous game; 0: wait for all people.
-        ponder: whether agents that reuse their tree search while a person is to move.
+        ponder: whether agents search while a person is to move; this concerns only agents that
+            reuse their search tree.
         paused: whether no agent moves.
-        failure: failure of an agent that stopped the game, or "".
+        failure: message about the agent's failure that has stopped the game, or "".
         compiling: message while a worker compiles, or "".
         thinking: the seat whose agent computes, or None.
         round: number of earlier games under this name; a restart or a new position adds one.
@@ -153,11 +154,12 @@ class ArenaGame:
         return self.views.position(self.history, ply)
 
     def analyses_by_ply(self) -> dict[str, Any]:
-        """Return the latest analysis of each position: the adviser's, else of the agent to move."""
+        """Return one analysis per position: the adviser's, or else that of an agent to move."""
         plies = self.analyses | self.advice.analyses
         return {str(ply): plies[ply] for ply in sorted(plies) if ply <= len(self.history.actions)}
 
     def _legal_by_player(self) -> dict[str, list[int]]:
+        """Return the legal actions in a simultaneous game; in others they are in `position`."""
         if not self.game.simultaneous:
             return {}
         return {str(p): self.history.legal(p) for p in self.history.players_to_act}
@@ -207,7 +209,7 @@ class ArenaGame:
         """Play the undone actions again, up to the next decision of a person.
 
         Raises:
-            ValueError: if there are none.
+            ValueError: if no action was undone.
         """
         if not self.undone:
             raise ValueError("there is nothing to redo")
@@ -218,7 +220,7 @@ class ArenaGame:
         self.changed()
 
     def restart(self, seed: int | None = None) -> None:
-        """Begin another game, by default with the next integer as its seed.
+        """Begin another game; its seed is by default that of the present game plus 1.
 
         Raises:
             ValueError: if the seed is out of range.
@@ -235,7 +237,10 @@ class ArenaGame:
         self._reset()
 
     def open_replay(self, replay: Replay) -> None:
-        """Show the game of a validated replay instead, paused at its end."""
+        """Show the game of a validated replay instead, paused at its end.
+
+        The present game must not have begun from a position that was set up.
+        """
         self.history = GameHistory(self.game, replay.seed)
         for action in replay.actions:
             self.history.play(action if isinstance(action, int) else tuple(action))
@@ -250,12 +255,12 @@ class ArenaGame:
         self.changed()
 
     def set_paused(self, paused: bool) -> None:
-        """Pause or continue the moves of agents."""
+        """Pause or continue the moves of agents; a failure is cleared."""
         self.paused, self.failure = paused, ""
         self.changed()
 
     def truncate(self, ply: int) -> None:
-        """Remove all but the first `ply` actions, with views and analyses of later positions."""
+        """Remove the actions after the first `ply`, and views and analyses of later positions."""
         self.history.truncate(ply)
         self.views.truncate(ply)
         for analyses in (self.analyses, self.advice.analyses):
@@ -378,7 +383,7 @@ class ArenaGame:
         return any(self.seats[p] == HUMAN for p in self.history.players_to_act_at(ply))
 
     def _reset(self) -> None:
-        """Reset all but the history, and send the new state.
+        """Reset what belongs to the earlier game, after a change of history; send the new state.
 
         A simultaneous game with people waits until one of them chooses an action.
         """

@@ -29,12 +29,14 @@ def box_plot(
 ) -> bytes:
     """Draw the distribution of each agent's points over the games, as a PNG file.
 
+    The agent with the highest median is on top.
+
     Args:
         points: points of each agent in each game. Shape `[games, agents]`.
         names: names of the agents.
         games: titles of the games.
-        max_points: maximum number of points in a game, which is the number of times an agent played
-            it.
+        max_points: number of times that each agent played each game, which is its maximum number
+            of points there.
         score_name: name of the points, such as `"wins"`.
     """
     order = np.argsort(np.median(points, axis=0), kind="stable")
@@ -81,7 +83,7 @@ def shorten(name: str, length: int = 36) -> str:
 def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: str) -> bytes:
     """Draw pairwise results as a PNG file: percentages of the row's agent against the column's.
 
-    Agents are in descending order of their sums.
+    Agents are in descending order of their sums of fractions.
 
     Args:
         fractions: fractions of points, row against column, 0 on the diagonal. Shape
@@ -102,7 +104,7 @@ def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: s
         for a in range(n):
             for b in range(n):
                 if a != b:
-                    is_dark = abs(percentages[a, b] - 50) > 30  # the color of the cell
+                    is_dark = abs(percentages[a, b] - 50) > 30  # the ends of the color map are dark
                     axes.text(
                         b,
                         a,
@@ -146,16 +148,17 @@ def rank_plot(
     differences. Units of the axes are ranks for x, and 0.42 inches for y.
 
     Args:
-        mean_ranks: mean rank of each agent over the games. Shape `[agents]`.
+        mean_ranks: mean rank of each agent over the games, 1 for the best. Shape `[agents]`.
         names: names of the agents.
-        critical_difference: see `Nemenyi`.
+        critical_difference: minimum significant difference of mean ranks.
     """
     n = len(names)
     order = np.argsort(mean_ranks, kind="stable")
     bars = groups(mean_ranks, critical_difference)
     num_left = (n + 1) // 2  # names of the better half are on the left, the others on the right
     depth = 1.0 + 0.35 * len(bars)  # distance of the first name below the axis
-    lowest = depth + 0.6 * max(num_left - 1, n - num_left - 1)
+    lowest = depth + 0.6 * max(num_left - 1, n - num_left - 1)  # distance of the last name
+    # The axis numbers and the bar of the critical difference are above the axis, up to y = 1.4.
     figure, axes = _figure(9.0, 1.4 + 0.42 * (lowest + 1.4))
     margin = 0.15 * (n - 1)
     axes.set_xlim(1 - margin, n + margin)

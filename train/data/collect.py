@@ -1,4 +1,8 @@
-"""Parallel reading of many files of recorded games, without duplicate games."""
+"""Parallel reading of many files of recorded games, without duplicate games.
+
+An episode file is a game of Hungry Geese in Kaggle's JSON format. A table is a `.csv` file of games
+of Othello.
+"""
 
 import os
 from collections.abc import Sequence
@@ -20,8 +24,8 @@ from ludoteca.train.data.sources import SourceFile, close_archives
 from ludoteca.train.data.storage import load_dataset
 
 FILES_PER_TASK = 100  # files that a worker reads in one task
-FILES_PER_WORKER = 2000  # minimum: with fewer files, another process does not pay for its start
-EPISODES = "hungry_geese"  # default game of episode files
+FILES_PER_WORKER = 2000  # minimum: with fewer, starting a process is not worthwhile
+EPISODES = "hungry_geese"  # game of episode files if none is given
 Skipped = list[tuple[str, str]]  # unusable files and games, each with the reason
 
 
@@ -31,7 +35,7 @@ class Collected:
 
     Attributes:
         dataset: the games; None if there are none.
-        sources: file of each game.
+        sources: each game's file as text, with the number of the game if the file has several.
         skipped: unusable files and games.
     """
 
@@ -81,7 +85,8 @@ def read_games(
 def _skip_duplicates(dataset: GameDataset, collected: Collected) -> None:
     """Set `collected.dataset` to the games of a data set, without duplicates.
 
-    Games of tables and of games without chance have no seeds, so equal ones are not duplicates.
+    Games with neither a seed nor recorded chance outcomes, as in tables and in games without
+    chance, are all kept: equal moves do not prove that it is the same game.
     """
     starts = dataset.offsets
     chance_starts = np.concatenate([[0], np.cumsum(dataset.chance_lengths, dtype=np.int64)])
@@ -94,7 +99,7 @@ def _skip_duplicates(dataset: GameDataset, collected: Collected) -> None:
         actions = dataset.actions[slice(*starts[k : k + 2])].tobytes()
         content = (seed, dataset.chance_outcomes[chance].tobytes(), actions)
         first = first_sources.setdefault(content, source)
-        if first is not source:
+        if first is not source:  # by identity: `setdefault` returned the source of an earlier game
             unique[k] = False
             collected.skipped.append((source, f"the same game as {first}"))
     collected.dataset = dataset[unique]
@@ -126,6 +131,6 @@ def _read(game: Game | None, file: SourceFile) -> GameDataset:
             verify_games(dataset)
         return dataset
     game = game or make_game(EPISODES)
-    if game.name not in CHANCE:
+    if game.name not in CHANCE:  # an episode records chance outcomes
         raise ValueError(f"an episode file, expected a file of games of {game.name}")
     return verify_episode(game, read_record(file.read(), game), file.stem)

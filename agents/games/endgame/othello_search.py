@@ -2,9 +2,10 @@
 
 Every move but the first of a position is searched with a null window, which only decides whether it
 is better than the best so far (Marsland and Campbell, "Parallel search of strongly ordered game
-trees", 1982); if it is, it is searched again. Scores are those of the player to move (negamax); a
-score outside of the window is a bound (fail-soft). The stack of positions is an array of frames,
-one per ply (the level), so that the search can stop and resume at any node.
+trees", 1982); if it is, it is searched again. Scores are final disc differences, empty squares
+included for the winner, from the view of the player to move (negamax); a score outside of the
+window is a bound (fail-soft). The stack of positions is an array of frames, one per ply (the
+level), so that the search can stop and resume at any node.
 """
 
 from typing import Any
@@ -33,6 +34,7 @@ MAX_PLIES = 128  # every square filled, with a pass before each
 LAST_SQUARES = 5  # positions with so many are searched by `last_squares`
 TABLE_SQUARES = 7  # minimum for the transposition table
 CUTOFF_SQUARES = 8  # minimum for enhanced transposition cutoffs
+
 # Stable discs of the opponent are counted if this many or fewer are enough for a cutoff.
 STABLE_SQUARES = 24
 TABLE_MOVE_SCORE = 1000  # ordering score of the table's best move, above all others
@@ -74,6 +76,9 @@ def make_search() -> Any:
     searched, even if its score is in the table. The level in `works[0]` is 0 at the start. Once
     `works[0].nodes` has reached `limit`, the function returns `STOPPED`; the same call with a
     higher limit continues the search.
+
+    `frames` is from `make_frames`, `table` from `transposition_table.make_table`, `boards` from
+    `othello_bitboards.make_board`, and `works` an array of dtype `WORK` and shape `[1]`.
     """
     search_last = make_last_squares(LAST_SQUARES)
 
@@ -118,7 +123,17 @@ def make_search() -> Any:
 
 @kernel
 def expand(frame: Any, at_root: Any, table: Any, board: Any) -> int:
-    """Return the score of a position if it is known; else list its moves and return `UNKNOWN`."""
+    """Return the score of a position if it is known; else list its moves and return `UNKNOWN`.
+
+    The score may be a bound that causes a cutoff.
+
+    Args:
+        frame: the frame of the position; its moves are listed in `flips_of_moves`.
+        at_root: whether it is the first position, for which neither its score in the table nor
+            stable discs cause a cutoff, so that its best move is found.
+        table: the transposition table.
+        board: the board.
+    """
     frame.num_moves, frame.best, frame.best_flips, frame.initial_alpha = (
         0,
         NO_SCORE,
@@ -127,7 +142,7 @@ def expand(frame: Any, at_root: Any, table: Any, board: Any) -> int:
     )
     table_move = NO_SQUARE
     if not at_root:
-        # So many stable discs of the opponent limit the score to alpha.
+        # With this number of stable discs of the opponent, the score is at most alpha.
         needed = (board.squares - frame.alpha + 1) // 2
         if needed <= STABLE_SQUARES:
             num_stable = count(
@@ -213,7 +228,10 @@ def move_score(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
 
 @kernel
 def needs_research(frame: Any, child: Any, score: Any) -> bool:
-    """Record the score of a searched move; return whether to search it again with a wider window.
+    """Record the score of a searched move, or return True if it must be searched again.
+
+    It must if a null window shows only that the move is better than the best so far; the wider
+    window is then set in `child`.
 
     Args:
         frame: the frame of a position.
@@ -222,6 +240,7 @@ def needs_research(frame: Any, child: Any, score: Any) -> bool:
     """
     if frame.null_window and frame.alpha < score and score < frame.beta:
         frame.null_window = 0
+        # The score is a lower bound, and can be exact: the window begins one point below it.
         child.alpha, child.beta = -frame.beta, 1 - score
         return True
     if score > frame.best:

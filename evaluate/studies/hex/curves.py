@@ -1,6 +1,8 @@
 """Learning curves of the training runs in Hex: wins and loss, for records and figures.
 
-The record of a task is what the report keeps of its results.
+The record of a task is what the report keeps of its results. In `metrics.csv`, a row has the number
+of games so far (`step`), and win rates, from 0 to 1, of the training games since the row before it:
+`training__first` in the first seat, `training__second` in the second.
 """
 
 from pathlib import Path
@@ -12,7 +14,8 @@ from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, read_metrics
 from ludoteca.files import read_json
 
-# Titles of the figures, by the name of the run.
+# Titles of the figures, by the name of the run. Both have twice as many games as the runs over a
+# grid of parameters; in "best" the network plays first, in "second" it plays second.
 FIGURES = {"best": "wins and loss of the longer run", "second": "second player"}
 
 
@@ -34,7 +37,9 @@ class Curve:
         return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
 
     def wins(self, low: float = 0.0, high: float = 1.0) -> float:
-        """Return the percentage of games won in `seat` in an interval of the run.
+        """Return the percentage of games won in `seat` in an interval of the run, from 0 to 100.
+
+        Each row counts in proportion to the games since the row before it.
 
         Args:
             low: start of the interval, as a fraction of all games.
@@ -53,7 +58,7 @@ class Curve:
 def summarize(folder: Path) -> dict[str, Any]:
     """Return the percentages of wins and the loss of a finished run, for its record.
 
-    Runs of self-play have no wins, so the result is empty.
+    For self-play, in which the network plays both seats, the result is empty.
     """
     if read_json(folder / RESULTS_FILE)["config"]["opponent"] == "self":
         return {}
@@ -70,7 +75,12 @@ def summarize(folder: Path) -> dict[str, Any]:
 
 
 def draw(records: Records, folder: Path) -> dict[str, bytes]:
-    """Return the figures of the runs whose metrics are in the folder, as PNG files by name."""
+    """Return the figures of the runs in `FIGURES`, as PNG files by name.
+
+    Args:
+        records: records of the finished tasks; runs without a record have no figure.
+        folder: folder of all tasks, with a folder per run; runs without `metrics.csv` have none.
+    """
     return {
         f"{name}.png": draw_curve(Curve(folder / name), title)
         for name, title in FIGURES.items()

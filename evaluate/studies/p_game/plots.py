@@ -1,4 +1,8 @@
-"""Plots of the study of P-games, as PNG files."""
+"""Plots of the study of P-games, as PNG files.
+
+The failure rate is the fraction of random trees in which a search does not find a best move. A cell
+has the failures in trees of one size with one number of simulations, see `analysis`.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,14 +19,15 @@ SHOWN = ("ucb1", "ucb_tuned", "ucb_alpha1", "ucb_alpha2", "moss", "thompson", "p
 
 
 def draw(records: Records, folder: Path) -> dict[str, bytes]:
-    """Return the figures whose records are there.
+    """Return the figures whose records exist, by file name.
 
     Args:
-        records: records of the tasks.
+        records: records of the tasks: `"curve-SIZE"` for UCT in trees of one size, such as 8x8, and
+            `"policy-NAME"` for a selection policy in trees of several sizes.
         folder: folder of all tasks, which is not used.
     """
-    curves = {name: each for name, each in records.items() if name.startswith("curve-")}
-    policies = {name: each for name, each in records.items() if name.startswith("policy-")}
+    curves = {name: record for name, record in records.items() if name.startswith("curve-")}
+    policies = {name: record for name, record in records.items() if name.startswith("policy-")}
     figures = {"curves.png": draw_curves(curves)} if curves else {}
     if all(f"policy-{name}" in policies for name in SHOWN):
         figures["policies.png"] = draw_policies(policies)
@@ -45,7 +50,10 @@ def draw_curves(records: Records) -> bytes:
 
 
 def draw_policies(records: Records) -> bytes:
-    """Draw the failure rates of some policies by branching factor, in trees of depth 4."""
+    """Draw the failure rates of `SHOWN` by branching factor, in trees of depth 4.
+
+    Each number of simulations has axes of its own.
+    """
     all_cells = records["policy-ucb1"]["cells"]
     budgets = sorted({cell["simulations"] for cell in all_cells})
     figure = Figure(figsize=(10, 5), layout="constrained")
@@ -68,7 +76,14 @@ def draw_policies(records: Records) -> bytes:
 
 
 def draw_line(axes: Any, cells: list[dict[str, Any]], key: str, label: str) -> None:
-    """Draw failure rates with their intervals over one of the cells' settings."""
+    """Draw failure rates with their intervals over `key`, such as `"simulations"`.
+
+    Args:
+        axes: Matplotlib's axes.
+        cells: the cells, one point each.
+        key: item of a cell with the x value.
+        label: label of the line.
+    """
     rates = [rate(cell) for cell in cells]
     bounds = [wilson(cell["failures"], cell["count"]) for cell in cells]
     bars = [
