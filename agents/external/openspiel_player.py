@@ -37,8 +37,9 @@ def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielL
     Args:
         game: the game; policies need a sequential game without chance.
         player: a policy (`open_spiel.python.policy.Policy`), such as the average policy of CFR; or
-            an agent trained in `rl_environment` or `VectorEnvironment`; or a list of agents, one
-            per player. It is not copied, so later training changes the agent.
+            an OpenSpiel agent trained in `rl_environment` or `VectorEnvironment`, which plays for
+            all players; or a list of OpenSpiel agents, one per player. They are not copied, so
+            their later training changes the returned agent.
 
     Raises:
         TypeError: if `player` is of another type.
@@ -59,6 +60,9 @@ def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielL
 
 class PolicyPlayer(OpenSpielAgent):
     """Agent with an OpenSpiel policy; it tracks each game, since policies need histories.
+
+    It is a subclass of `OpenSpielAgent` for the tracking alone: nothing is searched, and the
+    settings of the search have no effect.
 
     Attributes:
         policy: the policy, for the game that `ludoteca.envs.adapters.openspiel` loads.
@@ -85,6 +89,10 @@ class PolicyPlayer(OpenSpielAgent):
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
         """Return an action sampled from the policy.
+
+        Args:
+            state: OpenSpiel's state of the position.
+            rng: random stream, uint64 `[1]`.
 
         Raises:
             ValueError: if the policy does not return probabilities of the legal actions.
@@ -129,20 +137,22 @@ class OpenSpielLearnerPlayer(Agent):
         """
         planes, masks = self._observer.observe(states, seats)
         actions = np.zeros(len(states), np.int64)
-        for seat, player in enumerate(self.players):
+        for seat, learner in enumerate(self.players):
             rows = np.flatnonzero(seats == seat)
-            # The player whose part of a time step the OpenSpiel agent reads.
-            player_id = getattr(player, "player_id", getattr(player, "_player_id", seat))
-            is_batched = hasattr(player, "num_envs")
+            # The player whose part of a time step the OpenSpiel agent reads: the one for which it
+            # was made, which differs from `seat` if it plays for several players.
+            player_id = getattr(learner, "player_id", getattr(learner, "_player_id", seat))
+            is_batched = hasattr(learner, "num_envs")
+            # Lists as in `rl_environment`; agents for batches accept arrays.
             inputs = [planes[k].ravel() if is_batched else planes[k].ravel().tolist() for k in rows]
             steps = [
                 _time_step(info_state, masks[k], player_id)
                 for info_state, k in zip(inputs, rows, strict=True)
             ]
             if steps and is_batched:
-                outputs = player.step(steps, is_evaluation=True)
+                outputs = learner.step(steps, is_evaluation=True)
             else:
-                outputs = [player.step(step, is_evaluation=True) for step in steps]
+                outputs = [learner.step(step, is_evaluation=True) for step in steps]
             actions[rows] = [output.action for output in outputs]
         return validate_actions(self.game, actions, masks, states, seats, "OpenSpiel's agent")
 
@@ -151,9 +161,9 @@ def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
     """Return a `TimeStep` of `rl_environment` in which `player` is to move.
 
     Args:
-        planes: the player's observation, flat.
+        planes: the player's observation, flat: an array or a list.
         mask: the player's action mask. Shape `[num_actions]`.
-        player: the player; parts of players before it are the same, and are not read.
+        player: number of the player. Players before it have the same entries, which are not read.
     """
     observations = {
         "info_state": [planes] * (player + 1),

@@ -34,6 +34,7 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
 
     Attributes:
         agent: the agent.
+        game: the `pyspiel.Game`, see `as_policy`.
     """
 
     def __init__(self, agent: Agent, game: Any = None, samples: int = 1, seed: int = 0):
@@ -44,10 +45,14 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
         self._samples, self._seed = samples, seed
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        """Return the probability of each legal action, by default for the player to move."""
+        """Return the probability of each legal action, by default for the player to move.
+
+        Raises:
+            ValueError: if the agent chooses an illegal action.
+        """
         player = state.current_player() if player_id is None else player_id
         legal = state.legal_actions(player)
-        if len(legal) <= 1:
+        if len(legal) <= 1:  # the agent is not called: no choice, or eliminated
             return dict.fromkeys(legal, 1.0)
         position = position_of(self.agent.game, state)
         states, seats = position.data.view(self.agent.game.state), np.array([player])
@@ -67,7 +72,7 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
 def position_of(game: Game, state: Any) -> Position:
     """Return the position of an OpenSpiel state of our game, or of its turn-based version.
 
-    In the latter, an incomplete joint action is ignored.
+    In a state of the turn-based version, an incomplete joint action is ignored.
     """
     if isinstance(state, LudotecaState):
         return state.position

@@ -35,6 +35,7 @@ from ludoteca.files import (
     parse_json,
 )
 
+# Entries of a model from which its policy is made.
 POLICY_ENTRIES = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 SUPPORTED_POLICIES = {
     "ActorCriticPolicy", "MaskableActorCriticPolicy", "DQNPolicy", "QRDQNPolicy", "ARSPolicy",
@@ -43,7 +44,7 @@ SUPPORTED_POLICIES = {
 ALLOWED_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
 MAX_DATA_BYTES, MAX_WEIGHT_BYTES = 64 << 20, 4 << 30  # uncompressed
 MAX_SETTINGS = 1000  # maximum number of numbers and strings in the arguments of a policy
-MAX_OBSERVATION_SIZE = 1 << 24  # numbers in an observation
+MAX_OBSERVATION_SIZE = 1 << 24  # maximum number of numbers in an observation, and of actions
 # Dtypes of observations that a file may name.
 DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -65,7 +66,8 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is not a model file, or if it cannot be read without unpickling.
+        ValueError: if it is not a model file, its policy is not supported or needs unpickling, or
+            PyTorch cannot use the device.
     """
     path = _find_file(Path(path))
     torch_device = find_device(device)
@@ -78,8 +80,8 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
         if trust:
             policy = _build(**json_to_data(json.dumps(entries)))
         else:
-            # Shared weights are stored once, so networks may be larger than the file: here up to 8
-            # times, and 1 MiB.
+            # A file stores shared weights once, so its networks may need more memory than its
+            # weights: at most 8 times as much is accepted, and 1 MiB more for small networks.
             with MemoryLimit(8 * size + (1 << 20)):
                 policy = _build(**_rebuild_arguments(entries))
         policy = policy.to(torch_device)
@@ -153,9 +155,12 @@ def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
 class MemoryLimit(TorchFunctionMode):
     """Context that limits the memory of tensors created in it, before it is allocated.
 
+    Counted are tensors created by `torch.empty` and similar functions, as layers create their
+    weights; all count as float32.
+
     Attributes:
-        max_bytes: the limit.
-        num_bytes: memory of the tensors so far.
+        max_bytes: the limit in bytes.
+        num_bytes: memory of the tensors so far, in bytes.
     """
 
     def __init__(self, max_bytes: int):
@@ -211,7 +216,8 @@ def _rebuild_arguments(entries: dict[str, Any]) -> dict[str, Any]:
     """Rebuild the constructor arguments of a policy from their descriptions.
 
     Raises:
-        ValueError: if a class is not SB3's own.
+        ValueError: if a class is not from `ALLOWED_PACKAGES` or of another kind than expected, or
+            an argument or a space is out of range.
     """
     kwargs = {
         key: value
@@ -240,7 +246,7 @@ def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
     """Return the class of a policy from its description.
 
     Raises:
-        ValueError: if it is not one of SB3's supported policies.
+        ValueError: if it is not derived from one of `SUPPORTED_POLICIES`, or is recurrent.
     """
     # The description has the names of the methods, not that of the class.
     method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
@@ -248,18 +254,24 @@ def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
         raise ValueError(f"its class, in {description.get('__module__')}, is not known")
     policy_class = _network_class(f"<class '{description.get('__module__')}.{method[1]}'>")
     names = {class_.__name__ for class_ in policy_class.__mro__}
+    # Derived from ActorCriticPolicy, but it needs the states of its LSTM, which agents do not have.
     if not names & SUPPORTED_POLICIES or "RecurrentActorCriticPolicy" in names:
         raise ValueError(f"its class {policy_class.__name__} is not a supported policy")
     return policy_class
 
 
 def _network_class(name: str) -> type[nn.Module]:
-    """Return the class of a text such as `"<class 'torch.nn.modules.activation.ReLU'>"`."""
+    """Return the class of a text such as `"<class 'torch.nn.modules.activation.ReLU'>"`.
+
+    Raises:
+        ValueError: if it is not a class of `ALLOWED_PACKAGES` derived from `nn.Module`.
+    """
     match = re.fullmatch(r"<class '([\w.]+)\.(\w+)'>", name)
     if match is None or match[1].partition(".")[0] not in ALLOWED_PACKAGES:
         raise ValueError(f"{name} is not from {', '.join(ALLOWED_PACKAGES)}")
     try:
-        if match[1].startswith("torch"):  # modules with layers are already imported
+        # `import torch` has imported all modules with layers: a file causes no import of others.
+        if match[1].startswith("torch"):
             module: Any = sys.modules.get(match[1])
         else:
             module = importlib.import_module(match[1])
@@ -274,11 +286,13 @@ def _network_class(name: str) -> type[nn.Module]:
 def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
     """Return the observation space from its description, with the bounds 0 and 1.
 
-    It is a box of planes, or a dictionary of planes and mask.
+    It is a box of planes, or a dictionary of planes and mask. SB3's policies read the bounds only
+    to recognize images (0 to 255), which they divide by 255; planes are not images.
     """
     kind = str(description.get(":type:"))
     if kind.endswith(".Box'>"):
         return _box(description["_shape"], description["dtype"])
+    # The description of a dictionary has its boxes as text:
     # "{'action_mask': Box(0, 1, (9,), int8), 'observation': Box(0, 1, (2, 3, 3), int8)}"
     boxes = re.findall(
         r"'(\w+)': Box\([^()]*, (\([\d, ]*\)), (\w+)\)", str(description.get("spaces"))

@@ -11,8 +11,9 @@ def global_pooling(x: Tensor, cell: int | None = None) -> Tensor:
     """Return the mean and maximum of each filter over the board, and its value at one cell.
 
     Args:
-        x: features, in channels last. Shape `[K, filters, rows, columns]`.
-        cell: `row * columns + column`, or None.
+        x: features of K positions, in PyTorch's memory format `channels_last`. Shape
+            `[K, filters, rows, columns]`.
+        cell: number of the cell, `row * columns + column`; None: no values at a cell.
 
     Returns:
         Shape `[K, 2 * filters]`, or `[K, 3 * filters]` with a cell.
@@ -24,7 +25,7 @@ def global_pooling(x: Tensor, cell: int | None = None) -> Tensor:
 
 
 class _GlobalPooling(torch.autograd.Function):
-    """Global pooling with a single gradient array, in channels last.
+    """Global pooling with a single gradient array, in the memory format `channels_last`.
 
     PyTorch's own backward pass adds four arrays, some of them in another memory format, which takes
     several times as long.
@@ -41,19 +42,19 @@ class _GlobalPooling(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         (max_cells,), (grad,) = ctx.saved_tensors, grads
         count, filters, rows, columns = ctx.shape
-        means = grad[:, :filters] / (rows * columns)
-        cells = means.unsqueeze(1).repeat(1, rows * columns, 1)
-        cells.scatter_add_(1, max_cells.unsqueeze(1), grad[:, None, filters : 2 * filters])
+        mean_grads = grad[:, :filters] / (rows * columns)
+        cell_grads = mean_grads.unsqueeze(1).repeat(1, rows * columns, 1)  # [K, cells, filters]
+        cell_grads.scatter_add_(1, max_cells.unsqueeze(1), grad[:, None, filters : 2 * filters])
         if ctx.cell is not None:
-            cells[:, ctx.cell] += grad[:, 2 * filters :]
-        return cells.view(count, rows, columns, filters).permute(0, 3, 1, 2), None
+            cell_grads[:, ctx.cell] += grad[:, 2 * filters :]
+        return cell_grads.view(count, rows, columns, filters).permute(0, 3, 1, 2), None
 
 
 def _pool(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return means, maxima, and the cells of the maxima. Shapes `[K, filters]`."""
-    board = x.shape[2:]  # pooling functions are several times faster than `mean` and `amax` on CPUs
-    means = functional.avg_pool2d(x, board)
-    maxima, max_cells = functional.max_pool2d(x, board, return_indices=True)
+    """Return means, maxima, and the numbers of the cells of the maxima, each `[K, filters]`."""
+    size = x.shape[2:]  # pooling functions are several times faster than `mean` and `amax` on CPUs
+    means = functional.avg_pool2d(x, size)
+    maxima, max_cells = functional.max_pool2d(x, size, return_indices=True)
     return means.flatten(1), maxima.flatten(1), max_cells.flatten(1)
 
 

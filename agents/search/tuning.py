@@ -1,4 +1,4 @@
-"""On-line tuning of search parameters: values that a search samples anew for each simulation.
+"""On-line tuning of search parameters: values that a search selects anew for each simulation.
 
 Sironi and Winands, "On-line parameter tuning for Monte-Carlo tree search in general game playing"
 (Computer Games, 2017). Each player has a combination of values for each simulation, and that
@@ -7,11 +7,16 @@ allocation strategies select them, whose kernels are in `tuner.py`:
 
     mab   UCB1 over all combinations
     nmc   naive Monte Carlo (Ontanon, "The combinatorial multi-armed bandit problem and its
-          application to real-time strategy games", 2013): UCB1 over the values of each parameter on
-          its own, or over the combinations that were tried
+          application to real-time strategy games", 2013): at random, with the probability
+          `tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its own, otherwise UCB1 over
+          the combinations that were tried
     lsi   linear side information (Shleyfman, Komenda and Domshlak, "On combinatorial actions and
           CMABs with linear side information", 2014): half of the simulations estimate the values on
-          their own; then sequential halving selects among combinations that are sampled by them
+          their own; then sequential halving selects among combinations whose values are sampled in
+          proportion to their mean scores
+
+A combination is a number: the indices of its values are digits in the mixed radix `sizes` (see
+`TUNED_PARAMS`), the first parameter's the lowest.
 """
 
 import math
@@ -26,9 +31,11 @@ from ludoteca.envs.params import choice, real
 
 # Limits of the fixed-size arrays in `TUNED_PARAMS`.
 MAX_PARAMS, MAX_VALUES, MAX_COMBINATIONS, MAX_CANDIDATES = 4, 16, 256, 16
-FPU, AMAF_WEIGHT = 4, 5  # targets beyond the indices of `policy_params`
+# Values of `targets` for parameters outside `policy_params`, whose indices are 0 to 3.
+FPU, AMAF_WEIGHT = 4, 5
 
-# Parameters of a player's search, and the state of their tuning.
+# Parameters of a player's search, and the state of their tuning. Statistics by value are over all
+# combinations with the value.
 TUNED_PARAMS = np.dtype(
     [
         *((name, SEARCH_PARAMS[name]) for name in SEARCH_PARAMS.names or ()),
@@ -36,7 +43,7 @@ TUNED_PARAMS = np.dtype(
         ("value", np.float64, (MAX_COMBINATIONS,)),  # sum of scores by combination
         ("local_value", np.float64, (MAX_PARAMS, MAX_VALUES)),  # sum of scores by value
         ("total", np.int64),  # simulations so far
-        ("budget", np.int64),  # simulations of the search, for `lsi`
+        ("budget", np.int64),  # lsi: simulations of the search
         ("round_end", np.int64),  # lsi: simulations at the end of the round of sequential halving
         ("sizes", np.int32, (MAX_PARAMS,)),  # number of values of each parameter
         ("targets", np.int32, (MAX_PARAMS,)),  # index in `policy_params`, `FPU` or `AMAF_WEIGHT`
@@ -53,11 +60,11 @@ TUNED_PARAMS = np.dtype(
 
 
 class TunedValue(NamedTuple):
-    """Statistics of a combination of values.
+    """Statistics of a combination of values, one of each tuned parameter.
 
     Attributes:
         values: values by the name of the parameter.
-        visits: number of simulations with them.
+        visits: number of simulations with these values.
         mean: mean score of the player in these simulations; NaN if there are none.
     """
 
@@ -73,12 +80,14 @@ def tuned_params(
 
     Args:
         params: the parameters, a record of `SEARCH_PARAMS`, shape `[1]`.
-        strategy: one of `STRATEGIES`.
+        strategy: one of `STRATEGIES` except `""`.
         grid: values of each parameter as text, such as `"0.5/1/2"`, or one number.
-        targets: index of each parameter that can be tuned, see `TUNED_PARAMS`.
+        targets: target of each parameter that can be tuned, by its name; see `TUNED_PARAMS`.
 
     Raises:
-        ValueError: if there are no values or too many, or one is not a number.
+        ValueError: if the strategy is unknown, there are no parameters or too many, or too many
+            values or combinations, or a value is not a number from -1e9 to 1e9 (`fpu` may be inf:
+            actions without visits first).
     """
     choice("tune", strategy, STRATEGIES[1:])
     if not 1 <= len(grid) <= MAX_PARAMS:
@@ -117,9 +126,11 @@ def tuned_params(
 def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
     """Return the statistics of all combinations of a player's last search.
 
+    With `lsi` they are those of the second half of the simulations.
+
     Args:
-        record: a record of `TUNED_PARAMS`.
-        names: names of the parameters.
+        record: the player's record of `TUNED_PARAMS` after the search.
+        names: names of the parameters, in the order of the `grid` of `tuned_params`.
     """
     results = []
     for combination in range(record["num_combinations"]):

@@ -20,7 +20,7 @@ from ludoteca.envs.render.shapes import (
 )
 from ludoteca.envs.render.status import board_codes
 
-SELECTED, ADVISED = "#ffb300", "#1f77d0"  # colors of frames
+SELECTED, ADVISED = "#ffb300", "#1f77d0"  # colors of frames; rings of choices are `SELECTED`
 BADGE = "#fff6d6"  # background color of labels
 
 
@@ -32,8 +32,8 @@ class Marks:
         choices: cells that can be clicked; empty ones are marked by dots, others by rings.
         selected: the cell of the selected piece, marked by a frame.
         advised: cells of a recommended move, marked by frames in another color.
-        labels: texts to write on cells with pieces, by cell; for empty cells see `values` of
-            `scene`.
+        labels: texts to write on cells with pieces, by cell; for empty cells see the argument
+            `values` of `ludoteca.envs.render.scene.scene`.
     """
 
     choices: tuple[int, ...] = ()
@@ -43,7 +43,14 @@ class Marks:
 
 
 def marked(board: Scene, game: Game, s: Any, marks: Marks) -> Scene:
-    """Return `board`, the scene of position `s` as `scene` returns it, with marks."""
+    """Return a scene with marks.
+
+    Args:
+        board: the scene of the position, from `ludoteca.envs.render.scene.scene`.
+        game: the game.
+        s: the position, one record of the game.
+        marks: the cells to mark.
+    """
     layout, geometry = game.layout, board_geometry(game.layout)
     codes = board_codes(game, s)
     shapes: list[Shape] = []
@@ -66,6 +73,7 @@ def marked(board: Scene, game: Game, s: Any, marks: Marks) -> Scene:
 
 def _dot_color(layout: Layout) -> str:
     """Return a color that is visible in empty cells."""
+    # Boards into which discs are dropped have holes, through which the page is visible.
     background = PAPER if layout.column_actions else layout.background
     if is_dark(background):
         return mix(background, "#ffffff", 0.5)
@@ -75,7 +83,10 @@ def _dot_color(layout: Layout) -> str:
 def _frame(geometry: Geometry, row: int, column: int, color: str) -> list[Shape]:
     """Return a frame just inside the outline of a cell."""
     x, y = geometry.center(row, column)
-    corners = [(x + 0.94 * (a - x), y + 0.94 * (b - y)) for a, b in geometry.outline(row, column)]
+    corners = [
+        (x + 0.94 * (corner_x - x), y + 0.94 * (corner_y - y))
+        for corner_x, corner_y in geometry.outline(row, column)
+    ]
     width = max(2.0, 0.06 * geometry.cell)
     shapes: list[Shape] = []
     for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):

@@ -1,7 +1,8 @@
 """Player of General Game Playing (GGP): one match at a time, in the protocol of GGP-Base.
 
-A game manager sends the rules of a game in the Game Description Language (GDL), then requests moves
-over HTTP.
+GGP-Base (https://github.com/ggp-org/ggp-base) is the reference implementation of GGP: its game
+manager sends the rules of a game in the Game Description Language (GDL), then requests moves over
+HTTP, see `ggp_http.py`.
 """
 
 import sys
@@ -28,21 +29,21 @@ READY, BUSY, DONE = "READY", "BUSY", "DONE"  # answers of the protocol
 
 
 class GGPPlayer:
-    """Player that answers the messages of a game manager; several threads may call it."""
+    """Player that answers the messages of a game manager, which several threads may pass to it."""
 
     def __init__(self, spec: str, name: str = "Ludoteca", seed: int = 0, quiet: bool = False):
         """Make a player without a match.
 
         Args:
             spec: spec string of the agent that plays.
-            name: name of the player, one word.
+            name: name of the player: letters, digits and _, not beginning with a digit.
             seed: seed of the first match; the next match has the next seed.
             quiet: whether to omit the log of matches on standard error.
 
         Raises:
             ValueError: if the agent is unknown, or an argument is out of range.
         """
-        find_maker(spec)
+        find_maker(spec)  # raises if the agent is unknown
         if not name.isidentifier():
             raise ValueError(
                 f"name must consist of letters, digits and _, and begin with no digit, got "
@@ -50,7 +51,7 @@ class GGPPlayer:
             )
         self._spec, self._name, self._quiet = spec, name, quiet
         self._seed = check_seed(seed)
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # held while `_match` or `_seed` is changed
         self._match: GGPMatch | None = None
         self._folder = TemporaryDirectory(prefix="ludoteca-ggp-")
 
@@ -58,7 +59,7 @@ class GGPPlayer:
         """Return the answer to a message.
 
         Raises:
-            MessageError: if it is not a message of the protocol, or does not fit the match.
+            MessageError: if `text` is not a message of the protocol, or does not fit the match.
         """
         message = parse_message(text)
         match message:
@@ -116,7 +117,7 @@ class GGPPlayer:
         return READY
 
     def _end(self, message: Stop | Abort) -> str:
-        """End the match of a message; return the answer."""
+        """End the match that a message names, if it is the current one; return the answer."""
         match = self._match_named(message.match)
         if match is None or not self._drop(match):
             return BUSY
@@ -127,7 +128,7 @@ class GGPPlayer:
         return DONE
 
     def _drop(self, match: GGPMatch) -> bool:
-        """End a match; return whether it was the current one."""
+        """End a match and its threads; return whether it was the current one."""
         with self._lock:
             is_current = self._match is match
             if is_current:

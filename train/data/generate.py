@@ -21,8 +21,9 @@ from ludoteca.train.data.game_text import game_texts
 from ludoteca.train.data.storage import find_format, save_dataset
 from ludoteca.worker import add_worker_location_to_errors
 
-# Games per task, played in one batch. The batch size may change the games of agents with networks,
-# which round differently in batches of another size.
+# Games per task, played in one batch. They are constants, so that the games do not depend on the
+# number of workers: networks round differently in batches of another size, which may change the
+# games of their agents.
 SEQUENTIAL_GAMES = 256
 SIMULTANEOUS_GAMES = 32
 SEATS = ("rotating", "fixed")  # values of `GenerationConfig.seats`
@@ -43,8 +44,9 @@ class GenerationConfig:
     """`rotating`: each agent takes each seat in turn. `fixed`: the first agent is always player 0,
     the second player 1, and so on."""
     learn_from: tuple[int, ...] = ()
-    """Indices of the agents whose actions are training samples, counted from 0; by default all. A
-    game is labeled with the return of the lowest player index that one of these agents plays."""
+    """Indices of the agents whose actions are training samples, counted from 0; by default all. The
+    label of a game, its result for these agents, is the return of the lowest player index that one
+    of them plays."""
     games: int = 10_000
     """Number of games."""
     print_games: bool = False
@@ -79,6 +81,9 @@ def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
         config: the settings.
         progress: show a progress bar on standard error.
 
+    Returns:
+        The games that were written.
+
     Raises:
         ValueError: if a spec string is invalid, or the agents do not fit the game.
     """
@@ -88,7 +93,7 @@ def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
 
 
 def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
-    """Play games; see `generate`."""
+    """Play games without writing them; see `generate`."""
     _make_agents.cache_clear()  # the agents' files may have changed
     game, _ = _make_agents(config.game, config.agents, config.seats)  # raises before any game
     size = SIMULTANEOUS_GAMES if game.simultaneous else SEQUENTIAL_GAMES
@@ -120,7 +125,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     columns = game.num_players if game.simultaneous else 1
     seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
     rotations = np.arange(first, first + count) * (config.seats == "rotating")
-    # As in `play_match`.
+    # In game k, seat p belongs to agent (k + p) % n, or p % n in fixed seats, as in `play_match`.
     agents_by_seat = (rotations[:, None] + np.arange(game.num_players)) % len(config.agents)
     names = tuple(dict.fromkeys(config.agents))
     return GameDataset.create(
@@ -152,7 +157,11 @@ def has_chance(game: Game) -> bool:
 def _make_agents(
     game_spec: str, specs: tuple[str, ...], seats: str
 ) -> tuple[Game, tuple[Agent, ...]]:
-    """Return the game and the agents of a match."""
+    """Return the game and the agents of a match; a single agent is repeated for every seat.
+
+    Raises:
+        ValueError: if a spec string is invalid, or the number of agents does not fit fixed seats.
+    """
     with add_worker_location_to_errors(game_spec, *specs):
         game = make_game(game_spec)
         agents = tuple(make_agent(spec, game) for spec in specs)

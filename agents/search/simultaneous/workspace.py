@@ -54,8 +54,8 @@ class DecoupledSearchThreads:
     Monte-Carlo tree search", 2008.
 
     Attributes:
-        trees: the workspace of each thread.
-        sizes: number of nodes of each tree.
+        trees: the workspace of each thread, with its tree.
+        sizes: number of nodes of each tree; 0 after `reset`: the search then makes the root.
     """
 
     def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
@@ -71,7 +71,13 @@ class DecoupledSearchThreads:
         return DecoupledSearchThreads, self._arguments
 
     def reset(self, s: Any, rng: NDArray[np.uint64]) -> None:
-        """Reset the trees to position `s`; `rng`, uint64 `[1]`, seeds one stream per thread."""
+        """Reset the trees, and seed the random streams of the threads.
+
+        Args:
+            s: the position of the roots.
+            rng: random stream of the first thread, with any number of threads; the streams of the
+                others are derived from it. uint64, shape `[1]`; not advanced.
+        """
         streams = np.random.SeedSequence(int(rng[0])).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.states[START] = s
@@ -79,7 +85,13 @@ class DecoupledSearchThreads:
         self.sizes = [0] * len(self.trees)
 
     def run(self, search: Callable[..., int], params: NDArray[np.void], count: int) -> None:
-        """Run `count` simulations by `search`, from `make_search`, divided among the threads."""
+        """Run simulations, divided among the threads.
+
+        Args:
+            search: the compiled search, from `make_search`.
+            params: parameters of the search, dtype `config.SEARCH_PARAMS`. Shape `[1]`.
+            count: number of simulations of all threads together.
+        """
         threads = len(self.trees)
 
         def run_thread(k: int) -> int:
@@ -92,7 +104,10 @@ class DecoupledSearchThreads:
         self.sizes = [run_thread(0), *(other.result() for other in others)]
 
     def statistics(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
-        """Return the nodes and arms of the first tree, with the summed root statistics of all."""
+        """Return the nodes and arms of the first tree, with the summed root statistics of all.
+
+        With one thread they are views of its tree, otherwise copies.
+        """
         first, size = self.trees[0], self.sizes[0]
         nodes, arms = first.nodes[:size], first.arms[:size]
         if len(self.trees) > 1:

@@ -1,6 +1,7 @@
 """Conclusions of Martín Miralles' thesis on Hungry Geese, and verdicts on them by our results.
 
-`uib2021` cites the thesis. A record has the results of a task of the study, such as a match.
+`ludoteca.train.uib2021` cites the thesis. A record has the results of a task of the study, such as
+a match.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,6 +49,7 @@ def conclusions(records: Records) -> list[Conclusion]:
         checked.append(Conclusion(claim, verdict, " ".join(caller().split())))
         return ""
 
+    # The template uses constants of `names` and the functions of this module.
     defined = {"verdict_by_interval": verdict_by_interval, "conclude": conclude, "records": records}
     render("geese/conclusions.md.j2", {**vars(names), **globals(), **defined})
     return checked
@@ -58,7 +60,7 @@ def score_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Differ
 
     Args:
         match: record of the match.
-        weights: weights of the agents. Shape `[agents]`.
+        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
     """
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.scores, outcomes.games, weights)
@@ -69,7 +71,7 @@ def survival_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Dif
 
     Args:
         match: record of the match.
-        weights: weights of the agents. Shape `[agents]`.
+        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
     """
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.alive.astype(float), outcomes.games, weights)
@@ -81,6 +83,9 @@ def dead_ends(records: Records) -> dict[str, Any]:
     The number of deaths in dead ends is at least that of forced deaths (no other move would have
     helped), and at most that of all deaths except avoidable collisions of heads.
 
+    Args:
+        records: records of all tasks; the claim is tested in the matches of `names.FLAT`.
+
     Returns:
         `"verdict"`; the counts of all `"deaths"`, of `"forced"` ones and of `"avoidable"`
         collisions of heads; and `"shares_against_others"`, the fractions of forced deaths in
@@ -90,6 +95,7 @@ def dead_ends(records: Records) -> dict[str, Any]:
     deaths = sum(counts["deaths"] for counts in lives)
     forced = sum(sum(counts["forced"].values()) for counts in lives)
     avoidable = sum(counts["causes"]["head on"] - counts["forced"]["head on"] for counts in lives)
+    # The interval of the share of deaths in dead ends, from the smallest to the largest number.
     low, high = wilson(forced, deaths)[0], wilson(deaths - avoidable, deaths)[1]
     verdict = HOLDS if low > 0.5 else FAILS if high < 0.5 else INCONCLUSIVE
     others = {name: record for name, record in records.items() if name not in FLAT}
@@ -98,11 +104,14 @@ def dead_ends(records: Records) -> dict[str, Any]:
 
 
 def forced_shares(records: Records, agent: str) -> list[float]:
-    """Return the fraction of forced deaths among the deaths of an agent, for each match.
+    """Return the fraction of forced deaths among the deaths of each agent in each match.
 
     Args:
-        records: records of all tasks.
-        agent: prefix of the agent's spec string.
+        records: records of all tasks; those that are not matches are skipped.
+        agent: first characters of the spec strings of the agents that are included.
+
+    Returns:
+        The fractions, of agents with deaths.
     """
     return [
         sum(result["lives"]["forced"].values()) / result["lives"]["deaths"]
@@ -114,5 +123,5 @@ def forced_shares(records: Records, agent: str) -> list[float]:
 
 
 def share_range(shares: Sequence[float]) -> str:
-    """Return the range of fractions as text, such as `"21 % to 40 %"`; `"-"` without any."""
+    """Return the range of fractions as text, such as `"21.0 % to 40.0 %"`; `"-"` without any."""
     return f"{percent(min(shares))} to {percent(max(shares))}" if shares else "-"
