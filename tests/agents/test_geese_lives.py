@@ -139,5 +139,5 @@ def test_lives_need_replays_of_one_game_of_hungry_geese():
     ):
         lives_of([])
     other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
-    with pytest.raises(ValueError, match=r"one game hungry_geese, got \['tron"):
+    with pytest.raises(ValueError, match=r"with the same parameters, got \['tron"):
         lives_of(other)
