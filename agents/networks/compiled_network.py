@@ -152,11 +152,9 @@ def can_compile(network: nn.Module) -> bool:
 
 def can_compile_int16(network: nn.Module) -> bool:
     """Return whether a network can be compiled with `int16`; see `can_quantize`."""
-    return (
-        can_compile(network)
-        and isinstance(network, PVNetwork)
-        and can_quantize(network.config.filters)
-    )
+    if not isinstance(network, PVNetwork):
+        return False
+    return can_compile(network) and can_quantize(network.config.filters)
 
 
 def _dense(layer: Any, matrix: NDArray[np.float32] | None = None) -> NDArray[np.float32]:

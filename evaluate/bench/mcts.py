@@ -166,12 +166,9 @@ def flat_geese_group() -> Group:
 def network_group() -> Group:
     """Return comparisons of the network backends of a search, by the number of batched leaves."""
     leaf_batches = (1, 8, 16)
-    settings = {
-        "PyTorch": "backend=torch",
-        "compiled network": "backend=compiled",
-        "compiled network in int16": "backend=compiled,precision=int16",
-    }
-    runners = {name: setting for name, setting in settings.items() if _can_run(setting)}
+    settings = {"PyTorch": "backend=torch", "compiled network": "backend=compiled"}
+    if HAS_INT16:
+        settings["compiled network in int16"] = "backend=compiled,precision=int16"
     timed = "one thread, CPU time, positions of several stages, each with an empty cache"
     return Group(
         ours={
@@ -181,7 +178,7 @@ def network_group() -> Group:
                 f"az:othello,simulations={NETWORK_SIMULATIONS},leaf_batch={count},{setting}",
                 NETWORK_SIMULATIONS,
             )
-            for name, setting in runners.items()
+            for name, setting in settings.items()
             for count in leaf_batches
         },
         comparisons=tuple(
@@ -193,16 +190,11 @@ def network_group() -> Group:
                 timed=(timed, timed),
                 unit="simulations/s",
             )
-            for name in runners
+            for name in settings
             if name != "PyTorch"
             for count in leaf_batches
         ),
     )
-
-
-def _can_run(setting: str) -> bool:
-    """Return whether this CPU can run networks with a setting."""
-    return HAS_INT16 or "int16" not in setting
 
 
 def _title(game: str) -> str:
