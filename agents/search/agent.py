@@ -82,7 +82,16 @@ class MCTSAgent(TreeSearchAgent):
                 `ludoteca.agents.playouts`. Parameters: `depth`, the maximum number of plies, after
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
                 which is the default, see `ludoteca.agents.evaluations`.
+            exploration: schedule of a factor of the policy's exploration term, over the budget of a
+                search: `"linear"` or `"power"`; `""`: none. Parameters: `final`, the factor at the
+                end (0 by default), and `exponent` (2 by default) of `"power"`; `depth_decay`, a
+                factor for each ply below the root (1 by default); `stdev`: `"node"` or `"root"`,
+                whose standard deviation of scores, times 2, is a factor, too. See
+                `ludoteca.agents.search.exploration`.
             max_depth: maximum depth of a tree below its root; 0: unlimited.
+            groups: move groups: the policy selects a group of actions, then an action in it: by the
+                cell where the move starts, `"origin"`, by `"row"` or `"column"`, or by a partition
+                of the game; `""`: none. See `ludoteca.agents.move_groups`.
             tune: on-line tuning: strategy by which the values of parameters are selected for each
                 simulation, separately for each player, `"mab"`, `"nmc"` or `"lsi"`; `""`: fixed
                 values. Its parameters are the values to select from: of the policy's parameters, of
