@@ -9,6 +9,7 @@ SUMMARIES = {
     "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
     "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
+    "exploration": "Exploration factors and move groups in General Game Playing.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
     "hex": "Deep Q-learning in Hex.",

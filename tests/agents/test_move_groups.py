@@ -1,6 +1,7 @@
 """Move groups: partitions by name, and selections against formulas in plain Python."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,7 @@ def ucb1(value: float, visits: float, t: int) -> float:
 
 def expected_children(children: Any, group_of: dict[int, int], solver: bool) -> set[int]:
     """Return the actions that may be selected, by sums over groups of open children."""
-    if solver:
-        is_open = children["proven"] == UNKNOWN
-    else:
-        is_open = np.full(len(children), True)
+    is_open = (children["proven"] == UNKNOWN) | (not solver)
     members: dict[int, list[Any]] = {}
     for child, each_open in zip(children, is_open, strict=True):
         if each_open:
@@ -142,7 +140,7 @@ def test_selected_children_are_those_of_two_bandits(spec: str, name: str, solver
         with np.errstate(over="ignore"):
             search(nodes, tree.shared, table, states, tree.words, work, params, 1)
         s, path = game.new(), [int(node) for node in tree.work["path"][0]]
-        for parent, child in zip(path, path[1:], strict=False):
+        for parent, child in pairwise(path):
             if parent >= len(before) or before[parent]["first_child"] == UNEXPANDED:
                 break
             first, n = (int(before[parent][key]) for key in ("first_child", "num_children"))

@@ -1,6 +1,7 @@
 """Exploration factor: selections against formulas in plain Python, schedule over the budget."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_selected_children_are_those_of_the_formula(policy: str, options: str) -
         with np.errstate(over="ignore"):
             search(nodes, tree.shared, table, states, tree.words, work, params, 1)
         path = [int(node) for node in tree.work["path"][0]]
-        for depth, (parent, child) in enumerate(zip(path, path[1:], strict=False)):
+        for depth, (parent, child) in enumerate(pairwise(path)):
             if parent >= len(before) or before[parent]["first_child"] == 0:
                 break
             first, n = (int(before[parent][name]) for name in ("first_child", "num_children"))
@@ -161,7 +162,9 @@ def test_schedule_follows_the_clock_with_a_time_limit() -> None:
 
 
 def test_threads_divide_the_schedule() -> None:
-    agent: Any = make_agent("mcts:simulations=301,threads=3,exploration=linear", make_game("tictactoe"))
+    agent: Any = make_agent(
+        "mcts:simulations=301,threads=3,exploration=linear", make_game("tictactoe")
+    )
     agent._with_schedule(lambda count: None, 0.0, 3)(100)
     assert agent._params["planned_simulations"][0] == 101
 
