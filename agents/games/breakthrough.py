@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.games.knowledge import Knowledge, MoveGroup
+from ludoteca.agents.games.pawn_features import pawn_features
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import U0, U1
 from ludoteca.envs.jit import kernel
@@ -32,6 +33,8 @@ def captures(game: Game) -> MoveGroup:
 
 BREAKTHROUGH = Knowledge(
     move_groups={"captures": captures},
+    move_features=pawn_features,
     openspiel="ludoteca.agents.external.openspiel_counterparts:breakthrough_counterpart",
 )
+BREAKTHROUGH_VARIANT = Knowledge(move_groups={"captures": captures}, move_features=pawn_features)
 BITBOARD_ARMIES = Knowledge(move_groups={"captures": captures})

@@ -31,6 +31,7 @@ class Knowledge:
             is the default.
         move_groups: functions from the game to a partition of its actions, by name, see
             `ludoteca.agents.move_groups`.
+        move_features: function from the game to the features of its moves, for softmax playouts.
         playout_reward: reward of a playout for the agent `flat`, in place of the return.
         features: hand-crafted features for networks, a target of type `HandCraftedFeatures`.
         endgame_solver: class of the endgame solver, a target: an `EndgameSolver` that is made with
@@ -43,10 +44,26 @@ class Knowledge:
     default_playout: tuple[str, int] | None = None
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     move_groups: Mapping[str, Callable[[Game], MoveGroup]] = field(default_factory=dict)
+    move_features: Callable[[Game], "MoveFeatures"] | None = None
     playout_reward: Reward | None = None
     features: Target = ""
     endgame_solver: Target = ""
     openspiel: Target = ""
+
+
+class MoveFeatures(NamedTuple):
+    """Binary features of the moves of a sequential game.
+
+    Attributes:
+        count: number of features.
+        max_active: maximum number of active features of a move.
+        write: kernel `write(s, action, out) -> n`, which writes the indices of the active features
+            of an action of the player to move to `out[:n]`, int16 `[max_active]`.
+    """
+
+    count: int
+    max_active: int
+    write: Callable[[Any, int, Any], int]
 
 
 class HandCraftedFeatures(NamedTuple):

@@ -78,8 +78,10 @@ class MCTSAgent(TreeSearchAgent):
                 is the temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`: always play an immediate win (decisive moves); `"both"`: also avoid
                 moves that allow one (anti-decisive moves); `""`: neither.
-            playout: playout policy: `"uniform"`, the default, or another policy of the game, see
-                `ludoteca.agents.playouts`. Parameters: `depth`, the maximum number of plies, after
+            playout: playout policy: `"uniform"`, the default, another policy of the game, see
+                `ludoteca.agents.playouts`, or `"softmax"` with trained weights, see
+                `ludoteca.agents.softmax_playouts`. Parameters: `weights`, the file of weights
+                (`"softmax"`); `depth`, the maximum number of plies, after
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
                 which is the default, see `ludoteca.agents.evaluations`.
             exploration: schedule of a factor of the policy's exploration term, over the budget of a
@@ -141,7 +143,11 @@ class MCTSAgent(TreeSearchAgent):
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
-        return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+        threads = SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+        for tree in threads.trees:
+            if self._playout_weights is not None:
+                tree.work["playout_weights"] = self._playout_weights
+        return threads
 
     def tuning_results(self, player: int) -> list[TunedValue]:
         """Return the statistics of all combinations of tuned values in the last search.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_STATISTIC
+from ludoteca.agents.softmax_playouts import find_move_features
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 
@@ -37,7 +38,7 @@ class SearchConfig:
             (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008). Sequential
             games only.
         shared_tree: several threads search one tree (tree parallelization). Sequential games only.
-        playout: a name of `ludoteca.agents.playouts.playout_names`.
+        playout: a name of `ludoteca.agents.playouts.playout_names`, or `"softmax"`.
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
         exploration_schedule: the exploration factor decays over the budget of a search, see
@@ -118,8 +119,10 @@ SEARCH_PARAMS = np.dtype(
 )
 
 
-def work_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record dtype of one thread's scratch space."""
+def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.void]:
+    """Return the record dtype of one thread's scratch space; softmax playouts need the `config`."""
+    is_softmax = config is not None and config.playout == "softmax"
+    features = find_move_features(game) if is_softmax else None
     players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
     per_ply = (players,) if game.simultaneous else ()
     moves = plies * (players if game.simultaneous else 1)
@@ -136,6 +139,9 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             # AMAF statistics of the reference node of GRAVE, by action; visits are -1 without one.
             ("reference_value", np.float64, (actions,)),
             ("reference_visits", np.int32, (actions,)),
+            # Softmax playouts: weights of features, and the active features of a move.
+            ("playout_weights", np.float64, (features.count if features else 0,)),
+            ("features", np.int16, (features.max_active if features else 0,)),
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
             ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player

@@ -18,6 +18,7 @@ from ludoteca.agents.search.config import SEARCH_PARAMS, STRATEGIES, SearchConfi
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, tuned_params
+from ludoteca.agents.softmax_playouts import load_playout_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
@@ -27,7 +28,7 @@ AMAF_PARAMS = {"weight": None, "reference": 50}
 MAST_PARAMS = {"parameter": None}
 EXPLORATION_PARAMS = {"final": 0.0, "exponent": None, "depth_decay": 1.0, "stdev": ""}
 SCHEDULES = ("", "linear", "power")  # of the exploration factor; "": none
-PLAYOUT_PARAMS = {"depth": None, "evaluation": ""}
+PLAYOUT_PARAMS = {"depth": None, "evaluation": "", "weights": ""}
 
 
 class CommonOptions(TypedDict, total=False):
@@ -136,6 +137,24 @@ class SearchOptions:
         if not strategy:
             return params
         return np.repeat(tuned_params(params, strategy, grid, self._targets()), game.num_players)
+
+    def playout_weights(self, game: Game) -> NDArray[np.float64] | None:
+        """Return the weights of softmax playouts, or None for other playouts.
+
+        Raises:
+            FileNotFoundError: if the file of the weights does not exist.
+            ValueError: if the file is missing among the options, or invalid; or if the playouts
+                have no weights.
+        """
+        playout, params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
+        path = str(params["weights"])
+        if playout != "softmax":
+            if path:
+                raise ValueError(f"playout.weights needs playout=softmax, got {playout!r}")
+            return None
+        if not path:
+            raise ValueError("playout=softmax needs a file of weights, playout.weights=FILE")
+        return load_playout_weights(path, game)
 
     def tuning(self) -> tuple[str, dict[str, Any]]:
         """Return the strategy of `tune`, or `""`, and the values to select from, by parameter.

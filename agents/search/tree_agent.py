@@ -69,6 +69,7 @@ class TreeSearchAgent(Agent):
         )
         self.reuse = choice("reuse", reuse, (False, True))
         self.monitor: Monitor | None = None
+        self._playout_weights = options.playout_weights(game)
         self._threads = self._make_threads()
         self._reused_trees: dict[tuple[int, int], Any] = {}  # by env_index and seat
 
