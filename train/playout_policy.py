@@ -1,8 +1,8 @@
 """Training of softmax playout policies, for `mcts:playout=softmax,playout.weights=FILE`.
 
-`python -m ludoteca.train.playout_policy GAME --out FILE` generates positions by self-play of tree
-search with uniform playouts, and values and moves of these positions by deeper searches. Then it
-trains the weights of the features of moves by one of two methods:
+`python -m ludoteca.train.playout_policy GAME` generates positions by self-play of tree search with
+uniform playouts, and values and moves of these positions by deeper searches. Then it trains the
+weights of the features of moves by one or both of two methods:
 
     balancing    simulation balancing: the mean return of playouts from a position approaches its
                  value (Silver and Tesauro, "Monte-Carlo simulation balancing", ICML 2009; in
@@ -44,14 +44,14 @@ class PlayoutPolicyConfig:
 
     game: tyro.conf.Positional[str]
     """Game, as a spec string; it needs features of moves."""
-    out: Path
-    """File of the weights, `.safetensors`; settings and errors are written to `.json` beside it."""
-    method: Literal["balancing", "likelihood"] = "balancing"
-    """Simulation balancing, or maximum likelihood of the searches' moves."""
+    run_dir: Path = Path("runs/playout_policy")
+    """Folder of the weights, `METHOD.safetensors`, and of settings and errors, `results.json`."""
+    methods: tuple[Literal["balancing", "likelihood"], ...] = ("balancing",)
+    """Simulation balancing, maximum likelihood of the searches' moves, or both."""
     seed: int = 0
     """Seed of self-play, searches and playouts."""
 
-    positions: int = 400
+    positions: int = 300
     """Training positions."""
     test_positions: int = 100
     """Further positions, by which the errors are measured."""
@@ -59,7 +59,7 @@ class PlayoutPolicyConfig:
     """Random plies at the start of each game of self-play."""
     self_play_simulations: int = 50
     """Simulations per move of self-play."""
-    search_simulations: int = 2000
+    search_simulations: int = 1500
     """Simulations of the search that evaluates a position."""
 
     epochs: int = 10
@@ -76,7 +76,8 @@ class PlayoutPolicyConfig:
     """Playouts for the mean return of a test position."""
 
     def __post_init__(self) -> None:
-        choice("method", self.method, METHODS)
+        for method in self.methods:
+            choice("methods", method, METHODS)
         integer("seed", self.seed, 0, 2**63 - 1)
         integer("random_plies", self.random_plies, 0, 10**6)
         for name in (
@@ -103,7 +104,7 @@ class EvaluatedPositions(NamedTuple):
 
 
 def train_playout_policy(config: PlayoutPolicyConfig) -> dict[str, Any]:
-    """Train a softmax playout policy; write its weights and the results, and return the results.
+    """Train softmax playout policies; write their weights and the results, and return the results.
 
     Raises:
         ValueError: if the game has no features of moves, or not two players who take turns.
@@ -111,22 +112,22 @@ def train_playout_policy(config: PlayoutPolicyConfig) -> dict[str, Any]:
     game = make_game(config.game)
     if game.simultaneous or game.num_players != 2:
         raise ValueError(f"expected a sequential game for two players, got {game.spec}")
-    estimator = GradientEstimator(game, config.seed)
-    rng = np.random.default_rng(config.seed)
+    estimator, rng = GradientEstimator(game, config.seed), np.random.default_rng(config.seed)
     count = config.positions + config.test_positions
     data = evaluate_positions(game, sample_positions(game, config, rng, count), config)
     training = EvaluatedPositions(*(array[: config.positions] for array in data))
     test = EvaluatedPositions(*(array[config.positions :] for array in data))
-    weights = optimize(estimator, training, config, rng)
-    results = {
-        "uniform": measure_errors(estimator, test, np.zeros_like(weights), config),
-        "trained": measure_errors(estimator, test, weights, config),
+    weights = {"uniform": np.zeros(estimator.count)}
+    for method in config.methods:
+        weights[method] = optimize(estimator, training, method, config, rng)
+        save_playout_weights(config.run_dir / f"{method}.safetensors", game, weights[method])
+    content: dict[str, Any] = {"settings": {**asdict(config), "run_dir": config.run_dir.name}}
+    content["test"] = {
+        name: measure_errors(estimator, test, each, config) for name, each in weights.items()
     }
-    save_playout_weights(config.out, game, weights)
-    settings = {**asdict(config), "out": config.out.name}
-    content = {"settings": settings, "test": results, "weights": weights.tolist()}
+    content["weights"] = {name: each.tolist() for name, each in weights.items()}
     content |= run_provenance("torch", "safetensors")
-    write_atomically(config.out.with_suffix(".json"), json.dumps(content, indent=1) + "\n")
+    write_atomically(config.run_dir / "results.json", json.dumps(content, indent=1) + "\n")
     return content
 
 
@@ -181,6 +182,7 @@ def evaluate_positions(
 def optimize(
     estimator: GradientEstimator,
     data: EvaluatedPositions,
+    method: str,
     config: PlayoutPolicyConfig,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
@@ -195,7 +197,7 @@ def optimize(
             order = rng.permutation(len(data.positions))
         batch = order[step % batches :: batches]
         positions = data.positions[batch]
-        if config.method == "balancing":
+        if method == "balancing":
             gradient = estimator.balance(positions, data.values[batch], weights, playouts)[0]
         else:
             gradient = estimator.likelihood(positions, data.actions[batch], weights)[0]
@@ -224,14 +226,14 @@ def measure_errors(
 
 
 def main(config: PlayoutPolicyConfig) -> None:
-    """Train a softmax playout policy and print its errors."""
-    results = train_playout_policy(config)
-    for name, errors in results["test"].items():
+    """Train softmax playout policies and print their errors."""
+    for name, errors in train_playout_policy(config)["test"].items():
         print(
             f"{name}: squared error {errors['squared_error']:.4f}, "
             f"log-likelihood {errors['log_likelihood']:.4f}"
         )
-    print(f"weights: {config.out}")
+    for method in config.methods:
+        print(f"weights: {config.run_dir / method}.safetensors")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ SUMMARIES = {
     "hex": "Deep Q-learning in Hex.",
     "othello": "Value networks and AlphaZero in Othello.",
     "p_game": "Selection policies in random trees of known value (P-games).",
+    "playout_policy": "Playouts by simulation balancing in Breakthrough.",
     "solved": "AlphaZero in games that are solved.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.

@@ -1,5 +1,6 @@
 """Softmax playout policies: features, probabilities, gradients, training and files."""
 
+import json
 import math
 from itertools import product
 from typing import Any
@@ -20,7 +21,12 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.train.playout_gradient import GradientEstimator
-from ludoteca.train.playout_policy import PlayoutPolicyConfig, train_playout_policy
+from ludoteca.train.playout_policy import (
+    EvaluatedPositions,
+    PlayoutPolicyConfig,
+    optimize,
+    train_playout_policy,
+)
 
 pytestmark = pytest.mark.interpreted
 
@@ -164,9 +170,9 @@ def test_balancing_gradient_is_that_of_all_playouts() -> None:
         )
     states = game.empty(1)
     states[0] = s
-    gradient, values = estimator.balance(states, np.array([target]), weights, (1500, 1500))
-    assert values[0] == pytest.approx(value, abs=0.08)
-    np.testing.assert_allclose(gradient, (target - values[0]) * expected, atol=0.03)
+    gradient, values = estimator.balance(states, np.array([target]), weights, (900, 900))
+    assert values[0] == pytest.approx(value, abs=0.1)
+    np.testing.assert_allclose(gradient, (target - values[0]) * expected, atol=0.04)
     assert np.abs(expected).max() > 0.05
 
 
@@ -186,32 +192,42 @@ def _patterns(game: Game, first: int, second: int) -> set[int]:
 
 
 def test_training_writes_weights_that_the_search_reads(tmp_path: Any) -> None:
-    game, file = make_game("breakthrough:rows=5,columns=2"), tmp_path / "weights.safetensors"
+    game = make_game("breakthrough:rows=5,columns=2")
     config = PlayoutPolicyConfig(
-        game.spec, file, positions=4, test_positions=2, self_play_simulations=3, epochs=2,
-        search_simulations=20, batch_size=2, value_playouts=3, gradient_playouts=3, test_playouts=5,
+        game.spec, tmp_path, ("balancing", "likelihood"), positions=4, test_positions=2,
+        self_play_simulations=3, epochs=2, search_simulations=20, batch_size=2, value_playouts=3,
+        gradient_playouts=3, test_playouts=5,
     )  # fmt: skip
     content = train_playout_policy(config)
-    assert set(content["test"]["trained"]) == {"squared_error", "log_likelihood"}
-    weights = load_playout_weights(file, game)
-    assert weights.tolist() == content["weights"]
-    assert np.abs(weights).max() > 0
-    assert (tmp_path / "weights.json").exists()
-    agent: Any = make_agent(
-        f"mcts:simulations=30,playout=softmax,playout.weights={file},threads=2,parallel=root", game
+    assert json.loads((tmp_path / "results.json").read_text()) == json.loads(json.dumps(content))
+    assert list(content["test"]) == ["uniform", "balancing", "likelihood"]
+    for method in config.methods:
+        file = tmp_path / f"{method}.safetensors"
+        weights = load_playout_weights(file, game)
+        assert weights.tolist() == content["weights"][method]
+        assert np.abs(weights).max() > 0
+        agent: Any = make_agent(
+            f"mcts:simulations=30,playout=softmax,playout.weights={file},threads=2,parallel=root",
+            game,
+        )
+        for tree in agent._threads.trees:
+            assert tree.work["playout_weights"][0].tolist() == weights.tolist()
+        assert agent.search(game.new()).simulations == 30
+
+
+def test_likelihood_training_predicts_the_moves_better() -> None:
+    game, rng = make_game("breakthrough:rows=5,columns=4"), np.random.default_rng(0)
+    states = game.empty(12)
+    states[:] = random_positions(game, 12)
+    actions = np.array([game.legal(s)[0] for s in view_records(states)], np.int64)
+    data = EvaluatedPositions(states, np.zeros(12), actions)
+    config = PlayoutPolicyConfig(game.spec, epochs=20, batch_size=12)
+    estimator = GradientEstimator(game, 0)
+    weights = optimize(estimator, data, "likelihood", config, rng)
+    before, after = (
+        estimator.likelihood(states, actions, each)[1] for each in (np.zeros_like(weights), weights)
     )
-    for tree in agent._threads.trees:
-        assert tree.work["playout_weights"][0].tolist() == weights.tolist()
-    assert agent.search(game.new()).simulations == 30
-
-
-def test_likelihood_training_prefers_the_moves_of_the_search(tmp_path: Any) -> None:
-    config = PlayoutPolicyConfig(
-        "breakthrough:rows=5,columns=3", tmp_path / "w.safetensors", "likelihood", positions=12,
-        test_positions=1, self_play_simulations=5, search_simulations=60, epochs=20, batch_size=12,
-    )  # fmt: skip
-    content = train_playout_policy(config)
-    assert np.abs(content["weights"]).max() > 0.3
+    assert after > before + 0.1
 
 
 def test_playouts_follow_the_weights(tmp_path: Any) -> None:
