@@ -42,12 +42,9 @@ def find_move_groups(name: str, game: Game) -> MoveGroup:
         has = f"expected one of {', '.join(known)}" if known else "it has none"
         raise ValueError(f"{game.name} has no move groups {name!r}{hint}; {has}")
     columns = game.layout.columns
-    part_of = {
-        "origin": lambda cell: cell,
-        "row": lambda cell: cell // columns,
-        "column": lambda cell: cell % columns,
-    }[name]
-    parts = [part_of(cell) for cell in cells]
+    parts = [
+        {"origin": cell, "row": cell // columns, "column": cell % columns}[name] for cell in cells
+    ]
     parts += [-1 - k for k in range(game.num_actions - len(cells))]  # one each
     table = np.unique(parts, return_inverse=True)[1].astype(np.int16)
 

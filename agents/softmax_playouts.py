@@ -40,7 +40,7 @@ def make_softmax(game: Game) -> tuple[Callable[..., None], Callable[..., int]]:
 
     `write_probabilities(s, legal, n, weights, features, out)` writes the probabilities of the
     actions `legal[:n]` in position `s` to `out[:n]`. `weights` are those of the features, float64
-    `[count]`; `features` is scratch space, int16 `[max_active]`.
+    `[num_features]`; `features` is scratch space, int16 `[max_active]`.
 
     `sample(probabilities, n, x) -> k` returns a sampled index, given x uniform in [0, 1).
     """
@@ -76,7 +76,7 @@ def make_softmax(game: Game) -> tuple[Callable[..., None], Callable[..., int]]:
 
 
 def save_playout_weights(path: str | Path, game: Game, weights: NDArray[np.float64]) -> None:
-    """Write the weights of a softmax playout policy, `[count]`, to a safetensors file."""
+    """Write the weights of a softmax playout policy, `[num_features]`, to a safetensors file."""
     import torch
 
     from ludoteca.agents.networks.weights import save_weights
@@ -86,7 +86,7 @@ def save_playout_weights(path: str | Path, game: Game, weights: NDArray[np.float
 
 
 def load_playout_weights(path: str | Path, game: Game) -> NDArray[np.float64]:
-    """Return the weights of a softmax playout policy, `[count]`, from a safetensors file.
+    """Return the weights of a softmax playout policy, `[num_features]`, from a safetensors file.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -100,9 +100,11 @@ def load_playout_weights(path: str | Path, game: Game) -> NDArray[np.float64]:
             f"{path} must be a {KIND} for {game.name}, "
             f"got a {metadata.get('kind')} for {metadata.get('game')}"
         )
-    count = find_move_features(game).count
+    num_features = find_move_features(game).num_features
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if shapes != {"weights": (count,)}:
-        raise ValueError(f"{path} must have the tensor weights of shape ({count},), got {shapes}")
+    if shapes != {"weights": (num_features,)}:
+        raise ValueError(
+            f"{path} must have the tensor weights of shape ({num_features},), got {shapes}"
+        )
     weights: NDArray[np.float64] = tensors["weights"].double().numpy()
     return weights

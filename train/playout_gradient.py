@@ -21,7 +21,11 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("probabilities", np.float64, (game.num_actions,)),
-            ("score_sum", np.float64, (features.count,)),  # sum of psi over the moves of a playout
+            (
+                "score_sum",
+                np.float64,
+                (features.num_features,),
+            ),  # sum of psi over the moves of a playout
             ("returns", np.float64, (game.num_players,)),
             ("legal", np.int16, (game.num_actions,)),
             ("features", np.int16, (features.max_active,)),
@@ -152,7 +156,7 @@ class GradientEstimator:
     def __init__(self, game: Game, seed: int):
         """Make the estimator; `seed` is that of the playouts."""
         self.game = game
-        self.count = find_move_features(game).count
+        self.num_features = find_move_features(game).num_features
         self._scratch, self._work = game.empty(1), np.zeros(1, work_dtype(game))
         self._rng = np.array([seed], np.uint64)
 
@@ -171,7 +175,7 @@ class GradientEstimator:
             weights: weights of the policy. Shape `[F]`.
             playouts: numbers of playouts for the mean returns, and for their gradient.
         """
-        gradient, values = np.zeros(self.count), np.zeros(len(positions))
+        gradient, values = np.zeros(self.num_features), np.zeros(len(positions))
         counts = np.array(playouts, np.int64)
         make_balance(self.game)(
             positions, targets, weights, self._rng, counts, self._scratch, self._work, gradient,
@@ -192,7 +196,7 @@ class GradientEstimator:
             actions: one legal action in each. Shape `[K]`.
             weights: weights of the policy. Shape `[F]`.
         """
-        gradient = np.zeros(self.count)
+        gradient = np.zeros(self.num_features)
         total = make_likelihood(self.game)(
             positions, actions, weights, self._scratch, self._work, gradient
         )

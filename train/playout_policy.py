@@ -102,6 +102,12 @@ class EvaluatedPositions(NamedTuple):
     values: NDArray[np.float64]
     actions: NDArray[np.int64]
 
+    def split(self, count: int) -> tuple["EvaluatedPositions", "EvaluatedPositions"]:
+        """Return the first `count` positions, and the others."""
+        first = self.positions[:count], self.values[:count], self.actions[:count]
+        rest = self.positions[count:], self.values[count:], self.actions[count:]
+        return EvaluatedPositions(*first), EvaluatedPositions(*rest)
+
 
 def train_playout_policy(config: PlayoutPolicyConfig) -> dict[str, Any]:
     """Train softmax playout policies; write their weights and the results, and return the results.
@@ -115,9 +121,8 @@ def train_playout_policy(config: PlayoutPolicyConfig) -> dict[str, Any]:
     estimator, rng = GradientEstimator(game, config.seed), np.random.default_rng(config.seed)
     count = config.positions + config.test_positions
     data = evaluate_positions(game, sample_positions(game, config, rng, count), config)
-    training = EvaluatedPositions(*(array[: config.positions] for array in data))
-    test = EvaluatedPositions(*(array[config.positions :] for array in data))
-    weights = {"uniform": np.zeros(estimator.count)}
+    training, test = data.split(config.positions)
+    weights = {"uniform": np.zeros(estimator.num_features)}
     for method in config.methods:
         weights[method] = optimize(estimator, training, method, config, rng)
         save_playout_weights(config.run_dir / f"{method}.safetensors", game, weights[method])
@@ -187,7 +192,7 @@ def optimize(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return the weights after stochastic gradient ascent by Adam, from weights 0."""
-    weights = np.zeros(estimator.count)
+    weights = np.zeros(estimator.num_features)
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     playouts = config.value_playouts, config.gradient_playouts
     batches = -(-len(data.positions) // config.batch_size)

@@ -55,13 +55,13 @@ class MoveFeatures(NamedTuple):
     """Binary features of the moves of a sequential game.
 
     Attributes:
-        count: number of features.
+        num_features: number of features.
         max_active: maximum number of active features of a move.
         write: kernel `write(s, action, out) -> n`, which writes the indices of the active features
             of an action of the player to move to `out[:n]`, int16 `[max_active]`.
     """
 
-    count: int
+    num_features: int
     max_active: int
     write: Callable[[Any, int, Any], int]
 

@@ -140,7 +140,7 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             ("reference_value", np.float64, (actions,)),
             ("reference_visits", np.int32, (actions,)),
             # Softmax playouts: weights of features, and the active features of a move.
-            ("playout_weights", np.float64, (features.count if features else 0,)),
+            ("playout_weights", np.float64, (features.num_features if features else 0,)),
             ("features", np.int16, (features.max_active if features else 0,)),
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
             ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]

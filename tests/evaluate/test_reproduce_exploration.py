@@ -56,7 +56,7 @@ def test_verdicts_need_an_interval_for_all_comparisons() -> None:
 def test_softmax_playouts_play_at_equal_simulations_and_at_equal_cpu_time(tmp_path: Path) -> None:
     spec, file = "breakthrough:rows=5,columns=2", tmp_path / "balancing.safetensors"
     game = make_game(spec)
-    save_playout_weights(file, game, np.zeros(find_move_features(game).count))
+    save_playout_weights(file, game, np.zeros(find_move_features(game).num_features))
     content = play_methods(tmp_path / "results.json", spec, (file,), 4, 2, speed_positions=4)
     equal, cpu_time = content["cells"]
     assert (equal["method"], equal["budget"]) == ("balancing", "simulations")

@@ -67,11 +67,13 @@ def policy(game: Game, s: Any, weights: NDArray[np.float64]) -> dict[int, float]
 def test_features_are_in_range_and_probabilities_are_a_softmax(spec: str) -> None:
     game = make_game(spec)
     features, rng = find_move_features(game), np.random.default_rng(3)
-    weights = rng.normal(size=features.count)
+    weights = rng.normal(size=features.num_features)
     write_probabilities, sample = make_softmax(game)
     for s in random_positions(game, 5):
         legal, out = np.array(game.legal(s), np.int16), np.zeros(game.num_actions)
-        assert all(0 <= i < features.count for a in legal for i in features_of(game, s, int(a)))
+        assert all(
+            0 <= i < features.num_features for a in legal for i in features_of(game, s, int(a))
+        )
         scratch = np.zeros(features.max_active, np.int16)
         with np.errstate(over="ignore"):
             write_probabilities(s, legal, len(legal), weights, scratch, out)
@@ -121,7 +123,7 @@ def test_likelihood_gradient_is_that_of_finite_differences() -> None:
     rng = np.random.default_rng(1)
     actions = np.array([rng.choice(game.legal(s)) for s in view_records(states)], np.int64)
     estimator = GradientEstimator(game, 0)
-    weights = rng.normal(size=estimator.count)
+    weights = rng.normal(size=estimator.num_features)
     gradient, likelihood = estimator.likelihood(states, actions, weights)
 
     def mean_log(w: NDArray[np.float64]) -> float:
@@ -129,8 +131,8 @@ def test_likelihood_gradient_is_that_of_finite_differences() -> None:
         return float(np.mean([math.log(policy(game, s, w)[int(a)]) for s, a in each]))
 
     assert likelihood == pytest.approx(mean_log(weights))
-    for i in range(estimator.count):
-        step = np.eye(estimator.count)[i] * 1e-5
+    for i in range(estimator.num_features):
+        step = np.eye(estimator.num_features)[i] * 1e-5
         slope = (mean_log(weights + step) - mean_log(weights - step)) / 2e-5
         assert gradient[i] == pytest.approx(slope, abs=1e-8)
 
@@ -155,13 +157,13 @@ def test_balancing_gradient_is_that_of_all_playouts() -> None:
     s = game.new()
     game.step(s, 1)  # White to move, three empty cells
     estimator, rng = GradientEstimator(game, 5), np.random.default_rng(2)
-    weights, target = rng.normal(size=estimator.count), 0.4
+    weights, target = rng.normal(size=estimator.num_features), 0.4
     active = {i for a, b in product(range(4), repeat=2) for i in _patterns(game, a, b)}
     exact = paths(game, s, weights)
     value = -sum(math.exp(log) * z for _, log, z in exact)  # for White, who is player 1
-    expected = np.zeros(estimator.count)
+    expected = np.zeros(estimator.num_features)
     for i in active:
-        step = np.eye(estimator.count)[i] * 1e-5
+        step = np.eye(estimator.num_features)[i] * 1e-5
         above, below = (paths(game, s, weights + sign * step) for sign in (1, -1))
         slopes = [(a[1] - b[1]) / 2e-5 for a, b in zip(above, below, strict=True)]
         expected[i] = sum(
@@ -233,7 +235,7 @@ def test_likelihood_training_predicts_the_moves_better() -> None:
 def test_playouts_follow_the_weights(tmp_path: Any) -> None:
     """With high weights of captures, the first playout move is always a capture."""
     game, file = make_game("breakthrough"), tmp_path / "captures.safetensors"
-    weights = np.zeros(find_move_features(game).count)
+    weights = np.zeros(find_move_features(game).num_features)
     weights[1:8:2] = 50.0  # all features of captures
     save_playout_weights(file, game, weights)
     agent: Any = make_agent(f"mcts:playout=softmax,playout.weights={file},playout.depth=1", game)
@@ -254,7 +256,7 @@ def test_playouts_follow_the_weights(tmp_path: Any) -> None:
 
 def test_invalid_weights_are_refused(tmp_path: Any) -> None:
     game, file = make_game("breakthrough"), tmp_path / "w.safetensors"
-    save_playout_weights(file, game, np.zeros(find_move_features(game).count))
+    save_playout_weights(file, game, np.zeros(find_move_features(game).num_features))
     for spec, name, message in (
         ("mcts:playout=softmax", "breakthrough", "playout=softmax needs a file of weights"),
         (f"mcts:playout.weights={file}", "breakthrough", "playout.weights needs playout=softmax"),
