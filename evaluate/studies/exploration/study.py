@@ -36,9 +36,9 @@ GROUPS_BY_GAME = {
     "breakthrough": PIECE_GAMES,
     "knight_through": PIECE_GAMES,
     "sheep_and_wolf": ("groups=origin",),
+    "breakthrough_holes": PIECE_GAMES,
     "tictactoe_large": ("groups=row",),
     "breakthrough_suicide": PIECE_GAMES,
-    "breakthrough_holes": PIECE_GAMES,
     "free_for_all": PIECE_GAMES,
 }
 
