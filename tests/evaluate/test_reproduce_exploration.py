@@ -11,6 +11,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.softmax_playouts import find_move_features, save_playout_weights
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.exploration import matches, study
+from ludoteca.evaluate.studies.playout_policy import study as playout_study
 from ludoteca.evaluate.studies.playout_policy.matches import play_methods
 
 
@@ -50,6 +51,18 @@ def test_verdicts_need_an_interval_for_all_comparisons() -> None:
     for wins, verdict in ((75, "helps"), (60, "inconclusive"), (25, "harms")):
         rows = study.verdicts({"tictactoe_large": record(wins)})
         assert [row["verdict"] for row in rows] == [verdict] * len(study.ALPHAS)
+
+
+def test_verdicts_on_playouts_need_all_seeds() -> None:
+    def matches_of(*wins: int) -> list[dict[str, int]]:
+        return [{"wins": each, "draws": 0, "games": 100} for each in wins]
+
+    mean, low, high, verdict = playout_study.over_seeds(matches_of(65, 44, 59))
+    assert mean == pytest.approx(0.56)
+    # Student's t with 2 degrees of freedom: 4.3027 s / sqrt(3), s = 0.10817.
+    assert (low, high) == pytest.approx((0.56 - 0.26870, 0.56 + 0.26870), abs=1e-4)
+    assert verdict == "inconclusive"
+    assert playout_study.over_seeds(matches_of(85, 76, 81))[3] == "helps"
 
 
 @pytest.mark.interpreted

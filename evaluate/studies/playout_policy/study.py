@@ -8,7 +8,8 @@ maximum likelihood. Here the game is Breakthrough 6x6, and the values are those 
 
 from typing import Any
 
-from ludoteca.evaluate.studies.amaf.study import is_better, pool, score
+from ludoteca.evaluate.exploit.curve import mean_interval
+from ludoteca.evaluate.studies.amaf.study import is_better, score
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Records, Study, Task
 
@@ -45,13 +46,13 @@ def make_study(fast: bool = False) -> Study:
         )  # fmt: skip
     names = {
         "training": training, "simulations": SIMULATIONS, "games": matches["games"],
-        "methods": METHODS, "budgets": BUDGETS, "pool": pool, "score": score,
-        "is_better": is_better, "cell": cell,
+        "methods": METHODS, "budgets": BUDGETS, "is_better": is_better, "cells": cells,
+        "over_seeds": over_seeds,
     }  # fmt: skip
     return Study("playout_policy", {"training": trainings, "matches": plays}, names, fast=fast)
 
 
-def cell(records: Records, method: str, budget: str) -> list[dict[str, Any]]:
+def cells(records: Records, method: str, budget: str) -> list[dict[str, Any]]:
     """Return the matches of a method with a budget, one of each seed."""
     return [
         each
@@ -59,6 +60,16 @@ def cell(records: Records, method: str, budget: str) -> list[dict[str, Any]]:
         for each in record["cells"]
         if (each["method"], each["budget"]) == (method, budget)
     ]
+
+
+def over_seeds(matches: list[dict[str, Any]]) -> tuple[float, float, float, str]:
+    """Return the mean score of matches with different seeds, its 95 % interval, and a verdict.
+
+    The interval is Student's over the seeds of training. The verdict is "helps" or "harms" if it
+    excludes one half, otherwise "inconclusive".
+    """
+    mean, low, high = mean_interval([score(each) for each in matches])
+    return mean, low, high, "helps" if low > 0.5 else "harms" if high < 0.5 else "inconclusive"
 
 
 reproduce = study_command(make_study, "Train softmax playouts and compare them with uniform ones.")
