@@ -201,7 +201,7 @@ class NetworkGuidedSearch(BatchedSearch):
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
-            counts = np.clip(budget - k, 0, self._leaf_batch)
+            counts = np.minimum(np.maximum(budget - k, 0), self._leaf_batch)  # faster than clip
             self._simulate(trees, counts, first, evaluate_seats)
         if streams is not None:
             streams[:] = trees.streams
