@@ -196,7 +196,7 @@ class SelfPlayCallback(BaseCallback):
     def _restore(self, folder: Path) -> None:
         """Restore the pool of an earlier run from its folder.
 
-        Fixed opponents of that run are left out if they are not among the `fixed_opponents` now, and
+        Fixed opponents of that run that are not among the `fixed_opponents` now are left out, and
         the oldest snapshots if there are more than `pool_size`.
 
         Raises:

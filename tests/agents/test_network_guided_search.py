@@ -321,7 +321,8 @@ def test_each_search_has_its_own_fraction_of_dirichlet_noise():
     without, noisy = workspace.trees.priors[:, ROOT]
     assert without == pytest.approx(uniform)
     legal = uniform > 0
-    assert (noisy[legal] >= 1 / 16 - 1e-6).all() and noisy[legal].std() > 0.01
+    assert (noisy[legal] >= 1 / 16 - 1e-6).all()
+    assert noisy[legal].std() > 0.01
     assert noisy[legal].sum() == pytest.approx(1)
 
 

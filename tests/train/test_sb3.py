@@ -210,7 +210,8 @@ def test_a_smaller_pool_resumes_with_the_latest_snapshots(tmp_path: Any) -> None
     second = SelfPlayCallback(snapshot_freq=10**6, pool_size=2, save_path=tmp_path)
     model.learn(1, callback=second)
     names = [[member.name for member in callback.pool.members] for callback in (first, second)]
-    assert len(names[0]) == 3 and names[1] == names[0][1:]
+    assert len(names[0]) == 3
+    assert names[1] == names[0][1:]
 
 
 def test_a_pool_of_another_game_is_refused(tmp_path: Any) -> None:
