@@ -21,7 +21,7 @@ from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
-from ludoteca.agents.search.tuning import TunedValue, tuning_result
+from ludoteca.agents.search.tuning import TunedCombination, tuning_result
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -134,7 +134,7 @@ class MCTSAgent(TreeSearchAgent):
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
         return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
 
-    def tuning_results(self, player: int) -> list[TunedValue]:
+    def tuning_results(self, player: int) -> list[TunedCombination]:
         """Return the statistics of all combinations of tuned values in the last search.
 
         Args:
