@@ -72,6 +72,8 @@ class SearchOptions:
         """
         if self.solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
+        if self.solver and not game.zero_sum:
+            raise ValueError(f"solver needs a zero-sum game, and {game.spec} is not zero-sum")
         if self.transpositions and "rng" in (game.state.names or ()):
             raise ValueError(
                 f"transpositions need a game without chance, and {game.name} has chance"

@@ -70,7 +70,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             num_players=game.num_players,
             min_utility=-1.0,
             max_utility=1.0,
-            utility_sum=0.0,
+            utility_sum=0.0 if game.zero_sum else None,
             max_game_length=game.max_plies,
         )
         super().__init__(game_type, info, dict(params))

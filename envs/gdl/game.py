@@ -19,7 +19,7 @@ from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.actions import number_actions
 from ludoteca.envs.gdl.compile import compile_text
-from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
+from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
 from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
@@ -182,6 +182,7 @@ def make_network_game(
         max_plies=limit,
         observation_shape=(num_fluents + roles, 1, 1),
         dynamics="sequential" if dynamics.sequential else "simultaneous",
+        zero_sum=is_zero_sum(network, dynamics.random_games),
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
