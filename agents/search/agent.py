@@ -95,6 +95,8 @@ class MCTSAgent(TreeSearchAgent):
         """
         if game.simultaneous:
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
+        if reuse and "rng" in (game.state.names or ()):
+            raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = integer("threads", threads, 1, 1024)
         self._parallel = choice("parallel", parallel, PARALLEL)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)

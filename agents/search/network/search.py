@@ -124,8 +124,14 @@ class NetworkGuidedSearch(BatchedSearch):
                 more than one is faster for small batches, and a little weaker. Not for Gumbel.
 
         Raises:
-            ValueError: if `leaf_batch` is above 1 with Gumbel.
+            ValueError: if `leaf_batch` is above 1 with Gumbel, or the game has chance.
         """
+        game = encoder.game
+        if simulations > 0 and "rng" in (game.state.names or ()):
+            raise ValueError(
+                "network-guided search in sequential games needs a game without chance, unlike "
+                f"{game.name}"
+            )
         self._encoder, self._config = encoder, config or NetworkSearchConfig()
         self._max_num_considered_actions = max_num_considered_actions
         if self._config.policy == "gumbel" and leaf_batch > 1:
