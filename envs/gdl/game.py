@@ -11,13 +11,14 @@ cell:
 
 import math
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.actions import number_actions
+from ludoteca.envs.gdl.actions import NONE, number_actions
 from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
@@ -120,9 +121,41 @@ def dynamics(game: Game) -> Dynamics:
     return _rules(game)[1]
 
 
-def _rules(game: Game) -> tuple[Network, Dynamics]:
-    """Return the network and the dynamics that `make_network_game` has stored in a game."""
-    rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int = 0) -> Any:
+    """Return the position of a game that `gdl` has made in a state, as a record like `Game.new`.
+
+    The record has no last moves, and no percepts.
+
+    Args:
+        game: the game.
+        fluents: the true fluents, names in `rules(game).fluents`.
+        plies: number of joint moves so far.
+        seed: seed of the chance events to come.
+
+    Raises:
+        ValueError: if the game is not from a rule sheet, or a fluent can never be true.
+    """
+    network, _, kernels = _rules(game)
+    is_true = np.zeros(-(-len(network.fluents) // 64) * 64, np.bool_)
+    for fluent in fluents:
+        if fluent not in network.fluents:
+            raise ValueError(f"the fluent {fluent} can never be true")
+        is_true[network.fluents.index(fluent)] = True
+    s = game.new(seed)
+    s.fluents[:] = np.packbits(is_true, bitorder="little").view("<u8")
+    for name, value in (("joint", NONE), ("percepts", 0), ("turn_percepts", 0),
+                        ("game_percepts", 0), ("last_action", NONE)):  # fmt: skip
+        if name in (game.state.names or ()):
+            s[name] = value
+    s.plies = plies
+    with np.errstate(all="ignore"):  # kernels may rely on integer overflow
+        kernels.refresh(s)
+    return s
+
+
+def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
+    """Return the network, dynamics and kernels that `make_network_game` has stored in a game."""
+    rules: tuple[Network, Dynamics, GDLKernels] | None = vars(game).get("_rules")
     if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
     return rules
@@ -212,7 +245,7 @@ def make_network_game(
         symmetries=lambda: (Symmetry("identity", np.zeros(1, np.int64), np.arange(num_actions)),),
         validate=_make_validate(network, kernels, limit, num_actions),
     )
-    object.__setattr__(game, "_rules", (network, dynamics))
+    object.__setattr__(game, "_rules", (network, dynamics, kernels))
     return game
 
 
@@ -253,9 +286,7 @@ def _layout(network: Network) -> Layout:
     return Layout("squares", rows, columns, tuple(pieces), cells, coordinates="none")
 
 
-def _make_validate(
-    network: Network, kernels: GDLKernels, max_plies: int, num_actions: int
-) -> Any:
+def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_actions: int) -> Any:
     """Return the function `validate` of `Game`."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
 

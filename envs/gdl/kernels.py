@@ -149,7 +149,7 @@ def make_kernels(
         for p in range(players):
             if count_bits(s, action_masks, role_of[p]) > 0:
                 return False
-        for r in range(roles):
+        for r in range(roles):  # noqa: SIM110 (compiled)
             if count_bits(s, role_masks, r) == 0:
                 return False
         return True
