@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.gdl.percepts import hides_state
 from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, game_source, make_game
@@ -58,7 +59,15 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             game: the game.
             game_type: its `pyspiel.GameType`.
             params: its parameters with their values in OpenSpiel, by name.
+
+        Raises:
+            ValueError: if players do not observe the state.
         """
+        if hides_state(game):
+            raise ValueError(
+                f"{game.spec} has hidden information, of which the OpenSpiel games of this package "
+                "have none; expected observe=state"
+            )
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
         if has_chance(game):

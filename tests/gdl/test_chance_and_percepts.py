@@ -383,6 +383,20 @@ def test_options_that_need_a_game_without_chance_are_refused():
             make_agent(name, game)
 
 
+@pytest.mark.slow
+def test_openspiel_has_no_hidden_information():
+    pytest.importorskip("pyspiel")
+    from ludoteca.envs.adapters.openspiel import load_game
+
+    with pytest.raises(ValueError, match="expected observe=state"):
+        load_game("gdl:path=kuhn_poker")
+    state = load_game("gdl:path=kuhn_poker,observe=state").new_initial_state()
+    assert state.is_chance_node()
+    while not state.is_terminal():
+        state.apply_action((state.legal_actions() or [0])[0])
+    assert state.returns() in ([0.5, -0.5], [-0.5, 0.5], [1, -1], [-1, 1])
+
+
 def test_search_does_not_know_the_chance_events_to_come():
     game = make_game("gdl:path=dice_race")
     fluents = ["(at white 14)", "(at black 15)", "(control white)"]
