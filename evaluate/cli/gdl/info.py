@@ -17,8 +17,8 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
 
     Shows roles, goals, fluents, moves, percepts, gates, whether the game is sequential, the length
     of random games, speed, and faults in these games: a role without a legal move, or a player with
-    no or several goals. A sheet that exceeds a limit of the compilation is interpreted; then fluents, moves and
-    gates are not known.
+    no or several goals. A sheet that exceeds a limit of the compilation is interpreted; then
+    fluents, moves, percepts and gates are not known.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
