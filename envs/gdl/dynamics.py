@@ -84,19 +84,20 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
 
 
 def is_zero_sum(network: Network, random_games: BatchResult) -> bool:
-    """Return whether the goals of two roles added up to 100 at the end of all random games.
+    """Return whether the goals of two players added up to 100 at the end of all random games.
 
-    If they do in each game, every goal is as frequent for one role as its complement is for the
-    other. Games with other numbers of roles count as not zero-sum.
+    If they do in each game, every goal is as frequent for one player as its complement is for the
+    other. Games with other numbers of players count as not zero-sum.
     """
-    if len(network.roles) != 2 or not random_games.games or random_games.bad_goals.any():
+    if len(network.players) != 2 or not random_games.games or random_games.bad_goals.any():
         return False
     counts: list[dict[int, int]] = [defaultdict(int), defaultdict(int)]
     for role, value, count in zip(
         network.goal_roles, network.goal_values, random_games.goal_counts.tolist(), strict=True
     ):
-        if count:
-            counts[role][int(value) if role == 0 else 100 - int(value)] += count
+        if count and role in network.players:
+            player = network.players.index(role)
+            counts[player][int(value) if player == 0 else 100 - int(value)] += count
     return counts[0] == counts[1]
 
 

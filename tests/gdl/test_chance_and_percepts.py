@@ -275,7 +275,7 @@ def test_environments_pass_the_conformance_suites(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [COINS, MATCH])
 def test_other_environments_with_chance_pass_the_conformance_suites(text, tmp_path):
-    check_game(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+    check_game(make_game("gdl", path=write(tmp_path, text)), games=5)
 
 
 def test_a_single_player_does_not_move_while_chance_does(tmp_path):
