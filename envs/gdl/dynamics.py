@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.batch import GAMES, BatchResult, BatchSimulator
+from ludoteca.envs.gdl.chance import chance_may_end_first
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.parse import Term, parse
 from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
@@ -67,6 +68,8 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     if control:
         is_proven, waits = _prove_control(network, np.array(control))
         proved |= is_proven
+    if waits.any() and chance_may_end_first(network, waits):
+        waits = np.zeros(len(network.moves), np.bool_)
     bound = prove_max_plies(network)
     limit = np.clip(LIMIT_FACTOR * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
     if not result.games:

@@ -67,7 +67,7 @@ def state_dtype(network: Network) -> np.dtype[np.void]:
             ("outputs", np.uint64, ((len(network.phase1.outputs) + 63) // 64,)),
             # Last move of each role, an index of `Network.moves`; NONE before the first.
             ("joint", np.int32, (roles,)),
-            ("plies", np.int32),  # joint moves
+            ("plies", np.int32),  # joint moves since the first action could be made
             ("to_move", np.int8),  # 0 in simultaneous games
             ("over", np.int8),  # RUNNING, TERMINAL, ...
             ("forfeited", np.int8, (players,)),  # whether each player has forfeited
@@ -232,12 +232,17 @@ def make_kernels(
         refresh(s)
 
     @kernel
-    def play_while_waiting(s: Any) -> None:
-        """Make joint moves until a player has an action or the game is over."""
+    def play_while_waiting(s: Any, start: bool) -> None:
+        """Make joint moves until a player has an action or the game is over.
+
+        At the start of a game they do not count as plies.
+        """
         if sequential and has_chance:
             while s.over == RUNNING and is_waiting(s):
                 for r in range(roles):
                     s.joint[r] = first_move(s, r)
+                if start:
+                    s.plies = -1
                 play(s)
 
     @kernel
@@ -255,7 +260,7 @@ def make_kernels(
         s.forfeited[:] = 0
         s.plies = 0
         refresh(s)
-        play_while_waiting(s)
+        play_while_waiting(s, True)
 
     @kernel
     def is_terminal(s: Any) -> bool:
@@ -301,7 +306,7 @@ def make_kernels(
         s.joint[r] = move_of_action[r, action]
         note_action(s, s.to_move, action)
         play(s)
-        play_while_waiting(s)
+        play_while_waiting(s, False)
 
     @kernel
     def step_simultaneous(s: Any, joint_action: Any) -> None:

@@ -119,6 +119,7 @@ def test_kuhn_poker_has_the_game_tree_of_kuhn():
     assert (game.dynamics, game.num_players) == ("sequential", 2)
     assert set(game.action_names) == {"check", "bet", "fold", "call"}
     assert dynamics(game).proved
+    assert not game.is_terminal(make_game("gdl:path=kuhn_poker,max_plies=1").new())
     deals = {}
     for seed in range(40):
         s = game.new(seed)
@@ -295,6 +296,21 @@ def test_a_single_player_does_not_move_while_chance_does(tmp_path):
         ends[guesses, returns(game, s)[0]] += 1
     expected = {(1, -1.0): 1 / 2, (2, -1.0): 1 / 4, (3, -1.0): 1 / 8, (3, 1.0): 1 / 8}
     assert chi_square(ends, expected) < 16.3  # 3 degrees, p = 0.001
+
+
+def test_players_wait_by_actions_if_chance_may_end_the_game_at_once(tmp_path):
+    text = COINS.replace("(init (turn guesser))", "(init (turn random))")
+    guessed = text + "(init (guess heads)) (init (guess tails))"  # the first toss is a hit
+    game = make_game("gdl", path=write(tmp_path, guessed))
+    assert game.action_names == ("heads", "tails")
+    assert game.new().plies == 0
+    game = make_game("gdl", path=write(tmp_path, text))  # without a guess, the first toss is a miss
+    assert game.action_names == ("heads", "noop", "tails")
+    s = game.new()
+    assert game.legal(s) == [1]
+    play(game, s, "noop")
+    assert game.is_terminal(s)
+    check_kernels(game, games=3)
 
 
 def test_chance_moves_with_simultaneous_players(tmp_path):
