@@ -14,6 +14,7 @@ from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.errors import GDLError, GDLWarning
 from ludoteca.envs.gdl.game import dynamics, fluent_bits, new_position, rules
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.network_cache import load_network, save_network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import parse
 from ludoteca.envs.gdl.percepts import percept_names
@@ -359,6 +360,17 @@ def test_validate_finds_percepts_that_do_not_exist():
         s = game.new()
         s[name] = value
         assert name in game.validate(s)
+
+
+def test_cached_percepts_equal_compiled_ones(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    network = compile_sheet(find_sheet("kuhn_poker"), use_cache=False)
+    save_network("key", network)
+    loaded = load_network("key")
+    assert loaded.has_hidden_information
+    assert loaded.percepts == network.percepts
+    assert np.array_equal(loaded.percept_roles, network.percept_roles)
+    assert np.array_equal(loaded.phase3.outputs, network.phase3.outputs)
 
 
 def test_the_random_role_is_a_role_of_the_state_machine():
