@@ -125,9 +125,10 @@ def make_selection(
             a, b = nodes[at], nodes[last]
             a.action, b.action = b.action, a.action
             a.prior, b.prior = b.prior, a.prior
-            a.group, b.group = b.group, a.group
             a.amaf_visits, b.amaf_visits = b.amaf_visits, a.amaf_visits
             a.amaf_value, b.amaf_value = b.amaf_value, a.amaf_value
+            if grouped:
+                a.group, b.group = b.group, a.group
         block.num_visited += 1
         return last
 
