@@ -9,6 +9,7 @@ fluent stays true unless it is changed) with a rule for each move that leaves th
 becomes a few gates.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -141,11 +142,22 @@ class Gates:
         return literal
 
     def _all(self, literals: Iterable[int]) -> int:
-        """Return the literal of the AND of some literals."""
-        result = TRUE
-        for literal in sorted(set(literals)):
-            result = self._and(result, literal)
-        return result
+        """Return the literal of the AND of some literals.
+
+        The gates form a binary trie of the literals' nodes, so similar sets share most gates, and
+        gates that follow each other seldom depend on each other.
+        """
+        ordered = sorted(set(literals))
+        return self._all_of(ordered, 0, len(ordered)) if ordered else TRUE
+
+    def _all_of(self, ordered: list[int], start: int, end: int) -> int:
+        """Return the literal of the AND of `ordered[start:end]`, which is not empty."""
+        if end - start == 1:
+            return ordered[start]
+        first, last = ordered[start], ordered[end - 1]
+        bit = (first ^ last).bit_length() - 1  # the highest bit in which two literals differ
+        middle = bisect_left(ordered, last >> bit << bit, start, end)
+        return self._and(self._all_of(ordered, start, middle), self._all_of(ordered, middle, end))
 
     def _any(self, literals: Iterable[int]) -> int:
         """Return the literal of the OR of some literals."""
