@@ -1,4 +1,3 @@
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -11,72 +10,87 @@ import org.ggp.base.util.statemachine.Role;
 import org.ggp.base.util.statemachine.implementation.propnet.forwardDeadReckon.ForwardDeadReckonPropnetStateMachine;
 
 /**
- * Measurement of random games in Sancho's propositional network, with the settings of gdl-perf
- * (https://github.com/AlexLandau/gdl-perf, SanchoRunnables.java).
+ * Random games of a rule sheet in Sancho's propositional network, measured by `SpeedServer`.
  *
- * <p>Prints one JSON object a line: the preparation, then random games that are stepped by
- * `getLegalMoveSet` and `getNextState`, then those of Sancho's own search, `getDepthChargeResult`.
- * CPU time is that of the main thread: compilation of byte code and garbage collection, which run in
- * other threads, are not counted.
+ * <p>The settings are those of gdl-perf (https://github.com/AlexLandau/gdl-perf,
+ * SanchoRunnables.java). Of two loops the faster one counts: games that are stepped from outside, as
+ * in gdl-perf, and `getDepthChargeResult`, the playouts of Sancho's own search.
  */
 public final class SanchoSpeed {
     private static final ForwardDeadReckonPropnetStateMachine MACHINE =
             new ForwardDeadReckonPropnetStateMachine();
 
-    /** Random game from the initial state; returns its joint moves, and leaves its last state. */
-    private interface Playout {
-        int play();
-    }
-
     public static void main(String[] arguments) throws Exception {
-        if (arguments.length != 3) {
-            System.err.println("usage: SanchoSpeed SHEET WARM_UP_SECONDS SECONDS");
+        if (arguments.length != 2) {
+            System.err.println("usage: SanchoSpeed SHEET WARM_UP_SECONDS");
             System.exit(2);
         }
         double warmUp = Double.parseDouble(arguments[1]);
-        double seconds = Double.parseDouble(arguments[2]);
-        double start = cpuSeconds();
         long startNanos = System.nanoTime();
+        double start = SpeedServer.cpuSeconds();
         byte[] sheet = Files.readAllBytes(Paths.get(arguments[0]));
         String text = Game.preprocessRulesheet(new String(sheet, StandardCharsets.UTF_8));
         MACHINE.initialize(Game.createEphemeralGame(text).getRules());
         MACHINE.enableGreedyRollouts(false, true);
-        double prepare = cpuSeconds() - start;
+        double prepared = SpeedServer.cpuSeconds() - start;
         double wall = (System.nanoTime() - startNanos) / 1e9;
-        // Chooses the faster of two orders of updates, in 5 s of random games, as gdl-perf does.
+        // Random games of 5 s, as in gdl-perf, which choose the faster of two orders of updates.
         MACHINE.optimizeStateTransitionMechanism(System.currentTimeMillis() + 5000);
+        SpeedServer.Games steps = new SteppedGames();
+        SpeedServer.Games charges = new DepthCharges();
+        double stepRate = warmUp(steps, warmUp);
+        double chargeRate = warmUp(charges, warmUp);
         System.out.printf(
                 Locale.ROOT,
-                "{\"measure\": \"prepare\", \"cpu_seconds\": %.2f, \"wall_seconds\": %.2f}%n",
-                prepare,
-                wall);
-        Stepper stepper = new Stepper();
-        measure("step", stepper, stepper.state, warmUp, seconds);
-        ForwardDeadReckonInternalMachineState initial =
-                MACHINE.createInternalState(MACHINE.getInitialState());
-        ForwardDeadReckonPropnetStateMachine.PlayoutInfo info = MACHINE.new PlayoutInfo(-1);
-        info.cutoffDepth = Integer.MAX_VALUE;
-        Playout depthCharge =
-                () -> {
-                    MACHINE.getDepthChargeResult(initial, info);
-                    return info.playoutLength;
-                };
-        measure("depth charge", depthCharge, null, warmUp, seconds);
-        System.exit(0); // Sancho's logging threads do not end
+                "{\"prepare_seconds\": %.2f, \"prepare_wall_seconds\": %.2f, \"loop\": \"%s\","
+                        + " \"stepped\": %.0f, \"depth_charges\": %.0f}%n",
+                prepared,
+                wall,
+                stepRate > chargeRate ? "stepped" : "depth charges",
+                stepRate,
+                chargeRate);
+        System.out.flush();
+        SpeedServer.serve(stepRate > chargeRate ? steps : charges);
+        System.exit(0); // Sancho's threads do not end
     }
 
-    /** Game that is stepped from outside. */
-    private static final class Stepper implements Playout {
-        final ForwardDeadReckonInternalMachineState state = MACHINE.createEmptyInternalState();
+    /** Plays for twice some seconds; returns the steps per second of the second half. */
+    private static double warmUp(SpeedServer.Games games, double seconds) throws Exception {
+        SpeedServer.run(games, seconds);
+        long steps = games.steps;
+        double elapsed = SpeedServer.run(games, seconds);
+        return (games.steps - steps) / elapsed;
+    }
+
+    /** Adds a finished game; a null state means the machine's last one. */
+    private static void finish(
+            SpeedServer.Games games, int plies, ForwardDeadReckonInternalMachineState state) {
+        Role[] roles = MACHINE.getRoles();
+        for (int role = 0; role < roles.length; role++) {
+            games.goals[role] += MACHINE.getGoal(state, roles[role]);
+        }
+        games.steps += plies;
+        games.plies += plies;
+        games.games++;
+    }
+
+    /** Games that are stepped by `getLegalMoveSet` and `getNextState`. */
+    private static final class SteppedGames extends SpeedServer.Games {
         private final ForwardDeadReckonInternalMachineState initial =
                 MACHINE.createInternalState(MACHINE.getInitialState());
+        private final ForwardDeadReckonInternalMachineState state =
+                MACHINE.createEmptyInternalState();
         private final ForwardDeadReckonInternalMachineState next =
                 MACHINE.createEmptyInternalState();
         private final ForwardDeadReckonLegalMoveInfo[] moves =
                 new ForwardDeadReckonLegalMoveInfo[MACHINE.getNumRoles()];
 
+        SteppedGames() {
+            super(MACHINE.getNumRoles());
+        }
+
         @Override
-        public int play() {
+        void play() {
             state.copy(initial);
             int plies = 0;
             while (!MACHINE.isTerminal(state)) {
@@ -88,54 +102,26 @@ public final class SanchoSpeed {
                 state.copy(next);
                 plies++;
             }
-            return plies;
+            finish(this, plies, state);
         }
     }
 
-    /** Plays for some CPU seconds after a warm-up; prints the counts and the mean goals. */
-    private static void measure(
-            String name,
-            Playout playout,
-            ForwardDeadReckonInternalMachineState state,
-            double warmUp,
-            double seconds) {
-        for (double end = cpuSeconds() + warmUp; cpuSeconds() < end; ) {
-            playout.play();
-        }
-        Role[] roles = MACHINE.getRoles();
-        double[] goals = new double[roles.length];
-        long games = 0;
-        long steps = 0;
-        double start = cpuSeconds();
-        double elapsed = 0;
-        while (elapsed < seconds) {
-            // The clock is read every millisecond or so.
-            for (long limit = steps + 1000; steps < limit; games++) {
-                steps += playout.play();
-                for (int role = 0; role < roles.length; role++) {
-                    goals[role] += MACHINE.getGoal(state, roles[role]);
-                }
-            }
-            elapsed = cpuSeconds() - start;
-        }
-        StringBuilder means = new StringBuilder();
-        for (double goal : goals) {
-            means.append(means.length() > 0 ? ", " : "");
-            means.append(String.format(Locale.ROOT, "%.3f", goal / games));
-        }
-        System.out.printf(
-                Locale.ROOT,
-                "{\"measure\": \"%s\", \"cpu_seconds\": %.3f, \"games\": %d, \"steps\": %d,"
-                        + " \"mean_goals\": [%s]}%n",
-                name,
-                elapsed,
-                games,
-                steps,
-                means);
-        System.out.flush();
-    }
+    /** Playouts of Sancho's search. */
+    private static final class DepthCharges extends SpeedServer.Games {
+        private final ForwardDeadReckonInternalMachineState initial =
+                MACHINE.createInternalState(MACHINE.getInitialState());
+        private final ForwardDeadReckonPropnetStateMachine.PlayoutInfo info =
+                MACHINE.new PlayoutInfo(-1);
 
-    private static double cpuSeconds() {
-        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() / 1e9;
+        DepthCharges() {
+            super(MACHINE.getNumRoles());
+            info.cutoffDepth = Integer.MAX_VALUE;
+        }
+
+        @Override
+        void play() {
+            MACHINE.getDepthChargeResult(initial, info);
+            finish(this, info.playoutLength, null);
+        }
     }
 }
