@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.envs.engine.playouts import make_playouts
+from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.game import gdl, rules
-from ludoteca.envs.game import Game
 from ludoteca.envs.records import batch_of_one
 from ludoteca.evaluate.bench.rounds import ROUNDS, noise
 from ludoteca.evaluate.bench.workloads import PeerFailedError, ProcessWorkload
