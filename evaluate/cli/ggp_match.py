@@ -1,5 +1,6 @@
 """The command `ludoteca ggp-match`."""
 
+import re
 from typing import Annotated
 
 from tyro.conf import arg
@@ -8,11 +9,12 @@ from ludoteca.evaluate.cli.gdl.options import Sheet
 from ludoteca.evaluate.cli.options import OptionalFile
 
 MAX_CLOCK = 86_400  # seconds
+NAMED_URL = re.compile(r"(?:(?P<name>[\w.-]+)=)?(?P<url>https?://\S+)")
 
 
 def ggp_match(
     sheet: Sheet,
-    players: Annotated[tuple[str, str], arg(metavar="URL URL")],
+    players: Annotated[tuple[str, str], arg(metavar="[NAME=]URL [NAME=]URL")],
     games: int = 10,
     start_clocks: tuple[int, ...] = (30,),
     play_clocks: tuple[int, ...] = (5,),
@@ -27,7 +29,8 @@ def ggp_match(
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
-        players: addresses of the players, such as http://127.0.0.1:9147.
+        players: addresses of the players, such as http://127.0.0.1:9147. A name may stand before
+            an address, as in Sancho=http://127.0.0.1:9149; by default it is the player's own.
         games: number of matches.
         start_clocks: seconds for preparation: of both players, or of each.
         play_clocks: seconds for a move: of both players, or of each.
@@ -56,8 +59,13 @@ def ggp_match(
         clocks.append([integer(name, value, 1, MAX_CLOCK) for value in (*values, *values)[:2]])
     path = find_sheet(sheet)
     machine = load_machine(path)
-    remote = [RemotePlayer(*settings) for settings in zip(players, *clocks, strict=True)]
-    series = MatchSeries(path.stem, [player_name(player.url) for player in remote], remote)
+    named = [NAMED_URL.fullmatch(text) for text in players]
+    if not all(named):
+        raise ValueError(f"expected addresses http://... of two players, got {' '.join(players)}")
+    urls = [match["url"] for match in named if match]
+    names = [match["name"] or player_name(match["url"]) for match in named if match]
+    remote = [RemotePlayer(*settings) for settings in zip(urls, *clocks, strict=True)]
+    series = MatchSeries(path.stem, names, remote)
     for match in play_series(
         machine,
         one_line_rules(read_sheet(path)),

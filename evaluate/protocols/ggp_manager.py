@@ -162,21 +162,32 @@ def play_managed_match(
     def stop(role: int) -> str:
         return ask(seated[role].url, f"( STOP {match} {_joint(history)} )", INFO_SECONDS)
 
+    def abort(role: int) -> str:
+        return ask(seated[role].url, f"( ABORT {match} )", INFO_SECONDS)
+
     with ThreadPoolExecutor(len(seats)) as threads:
-        for answer in _all_answers(threads, start, len(seats)):
-            if isinstance(answer, OSError):
-                raise answer
-        while not machine.is_terminal() and len(history) < max_plies:
-            moves = []
-            answers = _all_answers(threads, play, len(seats))
-            for role, (answer, legal) in enumerate(zip(answers, machine.legal(), strict=True)):
-                move = _read_move(answer)
-                if move not in legal:
-                    faults.append(f"ply {len(history)}, {machine.roles[role]}: {answer!r:.200}")
-                    move = rng.choice(legal)
-                moves.append(move)
-            machine.step(moves)
-            history.append(tuple(moves))
+        try:
+            for player, answer in zip(
+                seated, _all_answers(threads, start, len(seats)), strict=True
+            ):
+                if isinstance(answer, OSError):
+                    raise answer
+                if answer.lower() != "ready":
+                    raise OSError(f"{player.url} did not start: it answered {answer!r:.200}")
+            while not machine.is_terminal() and len(history) < max_plies:
+                moves = []
+                answers = _all_answers(threads, play, len(seats))
+                for role, (answer, legal) in enumerate(zip(answers, machine.legal(), strict=True)):
+                    move = _read_move(answer)
+                    if move not in legal:
+                        faults.append(f"ply {len(history)}, {machine.roles[role]}: {answer!r:.200}")
+                        move = rng.choice(legal)
+                    moves.append(move)
+                machine.step(moves)
+                history.append(tuple(moves))
+        except BaseException:
+            _all_answers(threads, abort, len(seats))
+            raise
         _all_answers(threads, stop, len(seats))  # the result does not depend on the answers
     goals = tuple(goals[0] for goals in machine.goals()) if machine.is_terminal() else ()
     return ManagedMatch(seats, goals, tuple(history), tuple(faults))

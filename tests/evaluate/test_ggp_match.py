@@ -11,7 +11,7 @@ from command_line import run
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.protocols.ggp import GGPPlayer
 from ludoteca.evaluate.protocols.ggp_http import GGPServer
-from ludoteca.evaluate.protocols.ggp_manager import ManagedMatch, one_line_rules, player_name
+from ludoteca.evaluate.protocols.ggp_manager import ManagedMatch, ask, one_line_rules, player_name
 from ludoteca.evaluate.protocols.ggp_results import MatchSeries
 
 pytestmark = pytest.mark.interpreted
@@ -79,31 +79,26 @@ def test_players_change_roles_and_the_better_one_wins(serve, tmp_path, capsys):
 def test_illegal_answers_become_random_moves(serve, capsys):
     Recorder.messages.clear()
     faulty, ours = serve(HTTPServer(("127.0.0.1", 0), Recorder)), serve(our_player("random", "A"))
-    arguments = [
-        "tictactoe",
-        "--players",
-        faulty,
-        ours,
-        "--games",
-        "1",
-        "--start-clocks",
-        "20",
-        "9",
-    ]
-    status, out, _ = run(capsys, "ggp-match", *arguments, "--play-clocks", "7", "8")
+    players = ["--players", f"Faulty={faulty}", ours]
+    options = ["--games", "1", "--start-clocks", "20", "9", "--play-clocks", "7", "8"]
+    status, out, _ = run(capsys, "ggp-match", "tictactoe", *players, *options)
     assert status == 0
-    assert player_name(faulty) == faulty  # it answers INFO with no list
-    kinds = [message.split()[1] for message in Recorder.messages[1:]]  # after INFO
+    kinds = [message.split()[1] for message in Recorder.messages]
     plays = kinds.count("PLAY")
-    assert kinds[:-1] == ["START", *["PLAY"] * plays, "STOP"]
-    assert Recorder.messages[1].endswith(") 20 7 )")  # its own clocks
-    assert one_line_rules(find_sheet("tictactoe").read_text()) in Recorder.messages[1]
-    assert Recorder.messages[2].split()[3:] == ["NIL", ")"]
+    assert kinds == ["START", *["PLAY"] * plays, "STOP"]
+    assert Recorder.messages[0].endswith(") 20 7 )")  # its own clocks
+    assert one_line_rules(find_sheet("tictactoe").read_text()) in Recorder.messages[0]
+    assert Recorder.messages[1].split()[3:] == ["NIL", ")"]
+    assert "Faulty against A" in " ".join(out.split())
+    assert player_name(faulty) == faulty  # it answers INFO with no list
     assert f"{plays} moves were missing or illegal" in " ".join(out.split())
 
 
 def test_wrong_arguments_and_missing_players_give_clear_errors(capsys):
     urls = ["http://127.0.0.1:9", "http://127.0.0.1:9"]
+    status, _, err = run(capsys, "ggp-match", "tictactoe", "--players", "here", urls[0])
+    assert status == 2
+    assert "expected addresses http://... of two players, got here" in err
     for arguments, message in (
         (["--games", "0"], "games must be"),
         (["--play-clocks", "1", "2", "3"], "play_clocks must be one number of seconds or two"),
@@ -112,6 +107,15 @@ def test_wrong_arguments_and_missing_players_give_clear_errors(capsys):
         status, _, err = run(capsys, "ggp-match", "tictactoe", "--players", *urls, *arguments)
         assert status == 2
         assert message in err
+
+
+def test_a_player_that_does_not_start_ends_the_series(serve, monkeypatch, capsys):
+    monkeypatch.setitem(Recorder.answers, "START", "BUSY")
+    urls = [serve(HTTPServer(("127.0.0.1", 0), Recorder)), serve(our_player("random", "A"))]
+    status, _, err = run(capsys, "ggp-match", "tictactoe", "--players", *urls)
+    assert status == 2
+    assert "did not start: it answered 'BUSY'" in err
+    assert "(status available)" in ask(urls[1], "(INFO)", 10)  # the match was aborted
 
 
 def test_score_of_a_series_counts_goals_by_player():

@@ -16,11 +16,12 @@ public final class SanchoPlayer {
             System.err.println("usage: SanchoPlayer PORT RESERVE_MILLISECONDS");
             System.exit(2);
         }
+        // Nothing listens there, so no connection to the chat is made; Sancho fails without a chat.
+        System.setProperty("https.proxyHost", "127.0.0.1");
+        System.setProperty("https.proxyPort", "9");
         Field field = MachineSpecificConfiguration.class.getDeclaredField("MACHINE_PROPERTIES");
         field.setAccessible(true);
         Properties properties = (Properties) field.get(null);
-        // The chat is disabled by this very object, not by an equal string.
-        properties.setProperty("TLKIO_CHANNEL", MachineSpecificConfiguration.NO_TLK_CHANNEL);
         properties.setProperty("SAFETY_MARGIN", arguments[1]);
         properties.setProperty("CPU_INTENSIVE_THREADS", "1");
         properties.setProperty("USE_AFFINITY", "false");
