@@ -41,7 +41,9 @@ def fastest_searches(agents: Sequence[Any], positions: Sequence[Any]) -> list[fl
     totals = [0.0] * len(agents)
     for position in positions:
         seconds = [[_seconds(agent, position) for agent in agents] for _ in range(ROUNDS)]
-        totals = [total + min(own) for total, own in zip(totals, zip(*seconds, strict=True), strict=True)]
+        totals = [
+            total + min(own) for total, own in zip(totals, zip(*seconds, strict=True), strict=True)
+        ]
     return totals
 
 
