@@ -24,9 +24,10 @@ SIMULATIONS, GAMES_PER_CELL = 100, 200
 # policy without AMAF statistics plays at equal simulations only.
 OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
     "equal-time": {"amaf": ("rave", "grave"), "equal_time": True},
-    "more-simulations": {"simulations": 1_000, "games": 60},
+    "more-simulations": {"simulations": 1_000, "games": 80, "constants": (0.0,)},
     "more-time": {
-        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 60, "equal_time": True,
+        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 80, "constants": (0.0,),
+        "equal_time": True,
     },
 }  # fmt: skip
 OTHER_CONSTANTS, OTHER_BIASES = (0.0, 0.1), (0.01, 0.1)
