@@ -24,9 +24,9 @@ SIMULATIONS, GAMES_PER_CELL = 100, 200
 # policy without AMAF statistics plays at equal simulations only.
 OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
     "equal-time": {"amaf": ("rave", "grave"), "equal_time": True},
-    "more-simulations": {"simulations": 1_000, "games": 80, "constants": (0.0,)},
+    "more-simulations": {"simulations": 1_000, "games": 50, "constants": (0.0,)},
     "more-time": {
-        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 80, "constants": (0.0,),
+        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 50, "constants": (0.0,),
         "equal_time": True,
     },
 }  # fmt: skip
