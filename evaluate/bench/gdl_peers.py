@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -184,7 +185,7 @@ def measure_sheet(name: str, path: Path, seconds: float) -> SheetSpeed:
                 continue
             processes.append(process)
             speed.peers[peer] = process.greeting
-            workloads[peer] = lambda seconds, run=process.measure: GameSample(**run(seconds))
+            workloads[peer] = partial(_measure, process)
         for _ in range(ROUNDS):
             for workload, run in workloads.items():
                 speed.samples.setdefault(workload, []).append(run(seconds / ROUNDS))
@@ -192,6 +193,11 @@ def measure_sheet(name: str, path: Path, seconds: float) -> SheetSpeed:
         for process in processes:
             process.close()
     return speed
+
+
+def _measure(process: ProcessWorkload, seconds: float) -> GameSample:
+    """Return the random games of a peer in some CPU seconds."""
+    return GameSample(**process.measure(seconds))
 
 
 class BatchWorkload:

@@ -17,8 +17,10 @@ from ludoteca.evaluate.gdl.machine import StateMachine
 from ludoteca.evaluate.protocols.ggp_agent import JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, split_list
 
-GRACE_SECONDS = 2.0  # beyond a clock, for the network and busy machines
+# Seconds beyond the start clock and the play clock, for the network and busy machines.
+START_GRACE, PLAY_GRACE = 20.0, 2.0
 INFO_SECONDS = 10.0
+CHANCE = "random"  # role of GDL-II without a player
 MAX_ANSWER = 1 << 16  # bytes
 
 
@@ -112,9 +114,11 @@ def play_series(
         max_plies: joint moves after which a match is stopped.
 
     Raises:
-        ValueError: if the number of players is wrong.
+        ValueError: if the number of players is wrong, or the sheet has chance.
         OSError: if a player does not start.
     """
+    if CHANCE in machine.roles:
+        raise ValueError(f"the sheet has the role {CHANCE}: there are no matches with chance")
     if len(players) != len(machine.roles):
         raise ValueError(
             f"expected {len(machine.roles)} players for the roles {', '.join(machine.roles)}, "
@@ -152,11 +156,11 @@ def play_managed_match(
         player = seated[role]
         clocks = f"{player.start_clock} {player.play_clock}"
         message = f"( START {match} {machine.roles[role]} ( {rules} ) {clocks} )"
-        return ask(player.url, message, player.start_clock + GRACE_SECONDS)
+        return ask(player.url, message, player.start_clock + START_GRACE)
 
     def play(role: int) -> str:
         player, last = seated[role], _joint(history)
-        seconds = player.play_clock + GRACE_SECONDS
+        seconds = player.play_clock + PLAY_GRACE
         return ask(player.url, f"( PLAY {match} {last} )", seconds)
 
     def stop(role: int) -> str:
