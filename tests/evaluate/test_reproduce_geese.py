@@ -18,6 +18,13 @@ from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.outcomes import (
+    count_outcomes,
+    difference,
+    orders,
+    rate_all,
+    read_outcomes,
+)
 from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese import names, study, uib2021
@@ -30,14 +37,8 @@ from ludoteca.evaluate.studies.geese.conclusions import (
     score_contrast,
     survival_contrast,
 )
-from ludoteca.evaluate.studies.geese.match import fate_counts, geese_match, outcomes
+from ludoteca.evaluate.studies.geese.match import geese_match
 from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, agent_title
-from ludoteca.evaluate.studies.geese.outcomes import (
-    difference,
-    orders,
-    rate_all,
-    read_outcomes,
-)
 from ludoteca.evaluate.studies.geese.statistics import both_targets
 from ludoteca.evaluate.studies.geese.study import (
     BANDS,
@@ -81,20 +82,23 @@ SEAT_AGENTS = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 def test_fates_of_geese_by_hand():
     # Agent 1: seat 1 of the first game, seat 0 of the second.
-    fates = fate_counts(LIVES, SEAT_AGENTS == 1)
+    fates = LIVES.counts(SEAT_AGENTS == 1)
     assert (fates["geese"], fates["wins"], fates["deaths"]) == (2, 1, 1)
     assert (fates["mean_length"], fates["length_deviation"]) == (7.0, None)
     assert fates["mean_steps"] == (199 + 50) / 2
     assert fates["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     assert fates["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     # Agent 0: seat 0 of the first, seat 3 of the second, where it has the highest score but died.
-    assert fate_counts(LIVES, SEAT_AGENTS == 0)["wins"] == 0
-    assert fate_counts(LIVES, SEAT_AGENTS == 0)["mean_length"] is None
+    assert LIVES.counts(SEAT_AGENTS == 0)["wins"] == 0
+    assert LIVES.counts(SEAT_AGENTS == 0)["mean_length"] is None
 
 
 def test_outcomes_by_hand():
     # Places of the agents, shared by ties; a star marks a goose that survived.
-    assert outcomes(LIVES, SEAT_AGENTS) == {"3.5 1.5* 1.5* 3.5": 1, "1 3 2 4": 1}
+    assert count_outcomes(LIVES.scores, LIVES.alive, SEAT_AGENTS) == {
+        "3.5 1.5* 1.5* 3.5": 1,
+        "1 3 2 4": 1,
+    }
     read = read_outcomes({"3.5 1.5* 1.5* 3.5": 3, "1 3 2 4": 1})
     assert read.alive.tolist() == [[False, True, True, False], [False] * 4]
     # (Rivals behind the agent - rivals ahead of it) / 3.

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.outcomes import Difference, difference, read_outcomes
 from ludoteca.evaluate.studies.geese import names
 from ludoteca.evaluate.studies.geese.names import FLAT
-from ludoteca.evaluate.studies.geese.outcomes import Difference, difference, read_outcomes
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, INCONCLUSIVE, verdict_by_interval

@@ -8,14 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ludoteca.agents.games.hungry_geese.patterns import LEAD, Example
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import render
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.geese.examples import LEAD, PATTERNS, Example
+from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
 from ludoteca.evaluate.studies.geese.names import agent_title
-from ludoteca.evaluate.studies.geese.outcomes import read_outcomes
-from ludoteca.evaluate.studies.geese.repetitions import range_95, repeat_competition
 from ludoteca.evaluate.studies.geese.statistics import Labels, ratings
 from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
 from ludoteca.evaluate.studies.study import Records
@@ -33,10 +33,10 @@ COLORS = {
     "self-play network": "#d6452b",
 }  # fmt: skip
 CAPTIONS = {
-    "contested food": "two heads beside a food",
-    "own tail": "a goose that follows its tail",
-    "dead end": "flat Monte Carlo in a dead end",
-    "enclosed": "a network encloses itself",
+    "contested food": "two heads beside a food (figure 3)",
+    "own tail": "a goose that follows its tail (figure 4)",
+    "dead end": "flat Monte Carlo in a dead end (figure 12)",
+    "enclosed": "a network encloses itself (figure 13)",
 }
 
 
@@ -112,10 +112,9 @@ def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
 def example_positions(record: Mapping[str, Any]) -> bytes:
     """Return the example positions as a PNG file."""
     panels: list[tuple[str, Any]] = []
-    numbers = {pattern: number for number, pattern in PATTERNS.items()}
     for example in map(Example.from_json, record["examples"]):
         positions, pattern = example.positions(), example.pattern
-        title = f"{CAPTIONS[pattern]} (figure {numbers[pattern]}): goose {'ABCD'[example.seat]}"
+        title = f"{CAPTIONS[pattern]}: goose {'ABCD'[example.seat]}"
         if pattern in ("dead end", "enclosed"):
             panels.append((f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD]))
             panels.append((f"{title},\nbefore its last step", positions[-1]))

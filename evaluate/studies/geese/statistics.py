@@ -7,10 +7,10 @@ from typing import Any
 from ludoteca.agents.games.hungry_geese.lives import CAUSES
 from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import holm
 from ludoteca.evaluate.studies.geese.names import FINALS, SHIPPED, TARGET, agent_title
-from ludoteca.evaluate.studies.geese.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE, LEVEL

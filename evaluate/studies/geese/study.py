@@ -8,15 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.networks.weights import fingerprint, shipped_weights
-from ludoteca.evaluate.studies.geese import (
-    conclusions,
-    names,
-    outcomes,
-    plots,
-    repetitions,
-    statistics,
-    uib2021,
-)
+from ludoteca.evaluate.statistics import outcomes, repetitions
+from ludoteca.evaluate.studies.geese import conclusions, names, plots, statistics, uib2021
 from ludoteca.evaluate.studies.geese.names import agent_title, flat_spec, is_shipped
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES_FILE, Study, Task, Tasks, match_task, read_metrics

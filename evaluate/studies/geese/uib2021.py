@@ -5,6 +5,7 @@ thesis, Universitat de les Illes Balears, 2021.
 """
 
 GAMES = 100  # games of each competition
+PLAYED = 4  # times that the competition of figure 10 was played, each with the same result
 
 # Seconds per move of flat Monte Carlo, by simulations and playout depth (table 1).
 SECONDS = {
