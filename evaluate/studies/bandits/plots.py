@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from ludoteca.evaluate.bandits.computation import Findings
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.studies.bandits.computation import Findings
 
 
 def _axes(**labels: Any) -> tuple[Figure, Any]:
