@@ -67,6 +67,7 @@ def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder
     names |= {
         **study.template_names,
         "fast": study.fast,
+        "unavailable": study.unavailable,
         "records": records,
         "has": lambda *patterns: all(
             records.keys() >= set(matching(pattern) or [pattern]) for pattern in patterns

@@ -15,9 +15,8 @@ from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
-from ludoteca.evaluate.studies.geese.names import agent_title
-from ludoteca.evaluate.studies.geese.statistics import Labels, ratings
-from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
+from ludoteca.evaluate.studies.geese.statistics import THESIS, ratings
+from ludoteca.evaluate.studies.geese.titles import Labels, agent_title
 from ludoteca.evaluate.studies.study import Records
 
 BIN = 50  # Elo points of a bar of the distribution of ratings
@@ -82,7 +81,8 @@ def rating_distribution(records: Records, labels: Labels) -> bytes:
 
 def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
     """Return wins and deaths in the thesis' figure 10 and ours, as a PNG file."""
-    repetitions = repeat_competition(read_outcomes(match["outcomes"]), GAMES)
+    games, theirs = THESIS["games"], THESIS["results"]["real"]
+    repetitions = repeat_competition(read_outcomes(match["outcomes"]), games)
     figure = Figure(figsize=(9, 4.2), dpi=110, layout="constrained")
     panels: tuple[Axes, Axes] = figure.subplots(1, 2)
     names = [agent_title(agent["agent"], labels) for agent in match["agents"]]
@@ -99,8 +99,8 @@ def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
                 k, share, yerr=[[share - bounds[0]], [bounds[1] - share]], color="#0b3d73",
                 marker="o", capsize=4, label=f"ours, {lives['geese']:,} games" if k == 0 else None,
             )  # fmt: skip
-            axes.plot(k, RESULTS["real"][k][column], color="#d6452b", marker="D", linestyle="",
-                      label=f"thesis, {GAMES} games" if k == 0 else None)  # fmt: skip
+            axes.plot(k, theirs[k][column], color="#d6452b", marker="D", linestyle="",
+                      label=f"thesis, {games} games" if k == 0 else None)  # fmt: skip
         axes.set_xticks(range(len(names)), [name.partition(":")[0].removeprefix("network of ")
                                             for name in names])  # fmt: skip
         axes.set_ylabel(f"{measure}, % of games")

@@ -10,12 +10,12 @@ from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import holm
-from ludoteca.evaluate.studies.geese.names import FINALS, SHIPPED, TARGET, agent_title
-from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
+from ludoteca.evaluate.studies.data import read_data
+from ludoteca.evaluate.studies.geese.titles import Labels, agent_title
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE, LEVEL
 
-Labels = Mapping[str, str]  # labels of networks, by the names of their tasks
+THESIS = read_data("geese/uib2021.toml")
 
 
 def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
@@ -33,11 +33,11 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
 
     tests: list[tuple[str, float]] = []
     for name, match in matches.items():
-        for agent, theirs in zip(match["agents"], RESULTS[name], strict=True):
+        for agent, theirs in zip(match["agents"], THESIS["results"][name], strict=True):
             lives = agent["lives"]
             for count, measure in zip(theirs, ("wins", "deaths"), strict=False):
                 ours = (lives[measure], lives["geese"] - lives[measure])
-                p = fisher_exact([(count, GAMES - count), ours]).pvalue
+                p = fisher_exact([(count, THESIS["games"] - count), ours]).pvalue
                 rate = 100 * lives[measure] / lives["geese"]
                 title = agent_title(agent["agent"], labels)
                 tests.append((f"{measure} of {title} ({count}, {rate:.1f})", float(p)))
@@ -46,13 +46,15 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     return len(tests), differing
 
 
-def slowest(records: Records) -> float:
+def slowest(finals: Records) -> float:
     """Return the seconds per move of the slowest agent in the fastest of the finals.
 
     Other finals took longer because other programs ran at the same time.
     """
-    finals = [records[name]["agents"] for name in FINALS if name in records]
-    return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
+    seconds = [
+        [agent["seconds_per_move"] for agent in final["agents"]] for final in finals.values()
+    ]
+    return float(min(map(max, seconds)))
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
@@ -62,7 +64,7 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     """
     ours, *others = (agent["agent"] for agent in match["agents"])
     # Only networks are trained; `"-"` stands for a tree search.
-    card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None
+    card = load_card(*ours.partition(",")[0].split(":")) if ours.startswith("ac:") else None
     relations = [trained_against(card, spec) for spec in others] if card else ["-"]
     names = [agent_title(spec, labels) for spec in others]
     if len(set(names)) == 1:
@@ -70,17 +72,18 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     return "; ".join(names), "; ".join(relations)
 
 
-def both_targets(counts: tuple[int, int], games: int) -> str:
-    """Return whether both counts reach the fraction `TARGET` of the games, by Wilson intervals.
+def both_targets(counts: tuple[int, int], games: int, target: float) -> str:
+    """Return whether both counts reach a fraction of the games, by Wilson intervals.
 
     Args:
         counts: numbers of games won and of games survived.
         games: number of games.
+        target: the fraction.
     """
     intervals = [wilson(count, games) for count in counts]
-    if all(low >= TARGET for low, _ in intervals):
+    if all(low >= target for low, _ in intervals):
         return "yes"
-    return "**no**" if any(high < TARGET for _, high in intervals) else INCONCLUSIVE
+    return "**no**" if any(high < target for _, high in intervals) else INCONCLUSIVE
 
 
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:

@@ -6,13 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.statistics.intervals import shares_differ
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
-from ludoteca.evaluate.studies.ggp.uaemex2021_pairs import (
-    DIRECTED_PAIRS,
-    FIRST_COMPARISON,
-    PAIR_NAMES,
-    PAIR_WINS,
-)
+from ludoteca.evaluate.studies.ggp.uaemex2021 import DIRECTED_PAIRS, PAIR_NAMES
 from ludoteca.evaluate.tournament.results import Results
 
 
@@ -24,25 +20,25 @@ def pair_names(results: Mapping[int, Results]) -> dict[str, Any]:
     """
     wins = {simulations: pair_wins(result) for simulations, result in results.items()}
     games = {s: result.tournament.games_per_pair for s, result in results.items()}
+    shares = {s: table / games[s] for s, table in wins.items()}
+    theirs = {s: thesis.PAIR_WINS[s] / thesis.GAMES_PER_PAIR for s in wins}
+    tuned = PAIR_NAMES.index("UCB-Tuned against UCB")
     return {
-        "PAIR_NAMES": PAIR_NAMES,
         "without_tuned": np.array(
-            [thesis.POLICIES.index("ucb_tuned") not in p for p in DIRECTED_PAIRS]
+            [thesis.POLICIES.index("ucb_tuned") not in pair for pair in DIRECTED_PAIRS]
         ),
         # Mean over the games of UCB-Tuned's share of wins against UCB.
-        "tuned_mean": lambda shares: shares[:, PAIR_NAMES.index("UCB-Tuned against UCB")].mean(),
-        "pair_shares": {s: 100 * table / games[s] for s, table in wins.items()},
-        "thesis_pair_shares": {s: 100 * PAIR_WINS[s] / thesis.GAMES_PER_PAIR for s in wins},
+        "tuned_mean": lambda percentages: percentages[:, tuned].mean(),
+        "pair_shares": {s: 100 * wins[s] / games[s] for s in wins},
+        "thesis_pair_shares": {s: 100 * thesis.PAIR_WINS[s] / thesis.GAMES_PER_PAIR for s in wins},
         "pair_differs": {
-            s: differs(table, games[s], PAIR_WINS[s], thesis.GAMES_PER_PAIR)
-            for s, table in wins.items()
+            s: shares_differ(shares[s], games[s], theirs[s], thesis.GAMES_PER_PAIR) for s in wins
         },
         "first_comparison": {
             s: np.stack([first_three(table) for table in table_by_game(wins[s])])
             * (thesis.GAMES_PER_PAIR / games[s])
             for s in wins
         },
-        "thesis_first_comparison": {s: FIRST_COMPARISON[s] for s in wins},
     }
 
 
@@ -60,20 +56,3 @@ def table_by_game(wins: NDArray[np.int64]) -> list[dict[tuple[int, int], int]]:
 def first_three(wins: Mapping[tuple[int, int], int]) -> NDArray[np.int64]:
     """Return the wins of each of the first three policies against the other two."""
     return np.array([sum(wins[a, b] for b in range(3) if b != a) for a in range(3)], dtype=np.int64)
-
-
-def differs(
-    ours: NDArray[np.int64], our_games: int, theirs: NDArray[np.int64], their_games: int
-) -> NDArray[np.bool_]:
-    """Return which shares of wins differ significantly at the 5 % level (two proportions).
-
-    Args:
-        ours: our wins. Shape `[games, pairs]`, like the result.
-        our_games: number of games in which each of these wins was counted.
-        theirs: the thesis' wins. Shape `[games, pairs]`.
-        their_games: number of games in which each of these wins was counted.
-    """
-    pooled = (ours + theirs) / (our_games + their_games)
-    sd = np.sqrt(pooled * (1 - pooled) * (1 / our_games + 1 / their_games))
-    result: NDArray[np.bool_] = np.abs(ours / our_games - theirs / their_games) > 1.96 * sd
-    return result

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ludoteca.evaluate.statistics.intervals import shares_differ
 from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions
@@ -29,7 +29,9 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
     # rank tests would count as a difference.
     wins = {s: np.round(thesis.PLAYED * share, 6) for s, share in shares.items()}
     beyond = {
-        s: beyond_chance(share, thesis.WINS[s] / thesis.PLAYED, results[s].games_per_agent)
+        s: shares_differ(
+            share, results[s].games_per_agent, thesis.WINS[s] / thesis.PLAYED, thesis.PLAYED
+        )
         for s, share in shares.items()
     }
     checked = conclusions(wins, first.games_per_agent)
@@ -58,19 +60,3 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
         "tests": lambda analysis: {pair.pair: pair.test for pair in analysis.differences},
     } | pair_names(results)
     return content, names
-
-
-def beyond_chance(
-    ours: NDArray[np.float64], theirs: NDArray[np.float64], games: int
-) -> NDArray[np.bool_]:
-    """Return which fractions of wins differ from the thesis' at the 5 % level (two-sample z test).
-
-    Args:
-        ours: our fractions of wins. Shape `[games, policies]`, like the result.
-        theirs: the thesis' fractions of wins, each of `PLAYED` games. The same shape.
-        games: number of games of each of our fractions.
-    """
-    pooled = (ours * games + theirs * thesis.PLAYED) / (games + thesis.PLAYED)
-    sd = np.sqrt(pooled * (1 - pooled) * (1 / games + 1 / thesis.PLAYED))
-    beyond: NDArray[np.bool_] = np.abs(ours - theirs) > 1.96 * sd
-    return beyond

@@ -1,24 +1,14 @@
-"""Evaluations of networks for Hex, and the target scores of the training runs beyond the paper."""
+"""Evaluations of networks for Hex, and whether they reach the target scores."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from ludoteca.evaluate.studies.hex.tanaka2018 import HEURISTIC, MIXED
 from ludoteca.evaluate.studies.report import with_interval
+from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE
 
-# Board size, opponent, seat, the paper's wins in %, and the target of our network's wins in %.
-TARGETS = (
-    (5, MIXED, "first", "77 (in training games)", 98),
-    (5, MIXED, "second", "9", 60),
-    (5, HEURISTIC, "first", "80", 100),
-    (6, MIXED, "first", "45", 95),
-    (7, MIXED, "first", "2", 90),
-    (8, MIXED, "first", "0.027", 80),
-    (11, MIXED, "first", "-", 50),
-)
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
-DETERMINISTIC_OPPONENTS = (HEURISTIC,)
+DETERMINISTIC_OPPONENTS = ("heuristic",)
 
 
 def evaluation_result(results: Mapping[str, Any], opponent: str, seat: str) -> dict[str, Any]:
@@ -48,3 +38,20 @@ def target_verdict(result: Mapping[str, Any], opponent: str, target: float) -> s
     if 100 * result["low"] >= target:
         return "yes"
     return "**no**" if 100 * result["high"] < target else INCONCLUSIVE
+
+
+def range_of_wins(records: Records, opponent: str, seat: int) -> str:
+    """Return the lowest and highest percentage of wins of several networks against an opponent.
+
+    Args:
+        records: records of the training runs.
+        opponent: opponent of the final evaluation.
+        seat: 0: as first player, 1: as second.
+    """
+    rates = [
+        100 * match["seats"][seat]["win_rate"]
+        for run in records.values()
+        for match in run["evaluation"]
+        if match["opponent"] == opponent
+    ]
+    return f"{min(rates):.1f} to {max(rates):.1f}"

@@ -1,4 +1,4 @@
-"""Worked example of the heuristic of the paper (`tanaka2018`), figure 3.2, in several readings.
+"""Worked example of the paper's heuristic (`tanaka2018.toml`), figure 3.2, in several readings.
 
 `python -m ludoteca.evaluate.studies.hex.worked_example` compares them. The figure has a position
 and the value of each cell for white, which is to move. The values are available, but the colors of
@@ -28,12 +28,12 @@ from ludoteca.agents.games.hex.stone_values import (
 )
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.markdown import table
-from ludoteca.evaluate.studies.hex.tanaka2018 import FIGURE_3_2
+from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.report import render
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
-VALUES = np.array(FIGURE_3_2)
+VALUES = np.array(read_data("hex/tanaka2018.toml")["figure_3_2"])
 OCCUPIED = VALUES == -1
 
 

@@ -6,9 +6,11 @@ from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.othello.names import BUDGETS, ITERATIONS, NETWORKS, SIZES
+from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.study import Records
 
+NAMES = Declaration.read("othello", fast=False, options={"precision": "auto"}).template_names
+SIZES, NETWORKS = ([row["name"] for row in NAMES[table]] for table in ("sizes", "networks"))
 COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
 
 
@@ -17,7 +19,7 @@ def draw(records: Records, folder: Path) -> dict[str, bytes]:
     figures = {}
     if records.keys() >= {f"net-{name}" for name in NETWORKS}:
         figures["learning_curves.png"] = learning_curves(records)
-    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
+    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in NAMES["budgets"]}:
         figures["strength.png"] = strength(records)
     return figures
 
@@ -51,7 +53,7 @@ def strength(records: Records) -> bytes:
     figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
     axes = figure.subplots()
     games = [records[f"net-{name}"]["data"]["games"] for name in SIZES]
-    budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
+    budgets = [(str(n), f"{n} iterations") for n in NAMES["iterations"]] + [("time", "equal time")]
     for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
         totals = [records[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
         rates = [total["wins"] / total["games"] for total in totals]
