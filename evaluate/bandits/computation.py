@@ -14,13 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.bandits.chains import Chain, annealing_chain, curve_chain, grid_chain
-from ludoteca.evaluate.bandits.experiment import (
-    BanditExperiment,
-    Cell,
-    Cells,
-    Regrets,
-    log_spaced,
-)
+from ludoteca.evaluate.bandits.experiment import BanditExperiment, Cell, Cells, log_spaced
+from ludoteca.evaluate.bandits.findings import Findings
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 from ludoteca.files import write_atomically
 from ludoteca.local_executor import InlineExecutor
@@ -60,20 +55,6 @@ class Shard:
 
 
 ALL, NOTHING = Shard(), Shard(-1)  # no number is -1 modulo 1
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Results of an experiment, by the number of arms K."""
-
-    experiment: BanditExperiment
-    # Regret in each problem, by alpha: both grids, 1/K, e/(2K) and 2.
-    regrets: dict[int, dict[float, Regrets]]
-    first_best: dict[int, float]  # the best alpha of the first grid
-    best: dict[int, float]  # the best alpha of both grids
-    annealed: dict[int, list[tuple[float, float]]]  # `(alpha, mean regret)` of each step
-    checkpoints: list[int]  # numbers of rounds after which `curves` has regrets
-    curves: dict[int, dict[str, Regrets]]  # regret in each problem after each checkpoint, by policy
 
 
 class _Progress:

@@ -1,10 +1,7 @@
-"""Confidence intervals of win rates and mean scores, and the test of two win rates."""
+"""Confidence intervals of win rates and mean scores."""
 
 from math import sqrt
 from statistics import NormalDist
-
-import numpy as np
-from numpy.typing import NDArray
 
 Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
 
@@ -54,20 +51,3 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     half_width = sqrt(max(middle * middle - product, 0.0))
     # Despite rounding errors, the score must lie in the interval, and the interval in [0, 1].
     return max(min(middle - half_width, score), 0.0), min(max(middle + half_width, score), 1.0)
-
-
-def shares_differ(
-    first: NDArray[np.float64], n: int, second: NDArray[np.float64], m: int
-) -> NDArray[np.bool_]:
-    """Return which shares differ significantly at the 5 % level (z test of two proportions).
-
-    Args:
-        first: shares of successes in n trials each. Any shape, which the result has.
-        n: number of trials of each share in `first`.
-        second: shares of successes in m trials each. The same shape.
-        m: number of trials of each share in `second`.
-    """
-    pooled = (first * n + second * m) / (n + m)
-    deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-    differ: NDArray[np.bool_] = np.abs(first - second) > 1.96 * deviation
-    return differ

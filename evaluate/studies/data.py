@@ -56,3 +56,7 @@ def rows_of(columns: list[str], cells: list[list[Any]]) -> list[Row]:
         if len({float if type(cell) is int else type(cell) for cell in column}) > 1:
             raise ValueError(f"column {name!r} must have cells of one type, got {list(column)}")
     return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+# Selection policies of tree search that the studies compare.
+PUBLISHED_POLICIES: tuple[str, ...] = tuple(read_data("policies.toml")["published"])

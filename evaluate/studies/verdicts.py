@@ -89,3 +89,10 @@ def verdict_of_no_difference(p: float, corrected: float) -> str:
         corrected: p-value corrected for the number of tests.
     """
     return HOLDS if p >= LEVEL else FAILS if corrected < LEVEL else INCONCLUSIVE
+
+
+def target_verdict(target: float, *intervals: tuple[float, float]) -> str:
+    """Return whether numbers reach a target, `"yes"` or `"**no**"`, by their 95 % intervals."""
+    if all(low >= target for low, _ in intervals):
+        return "yes"
+    return "**no**" if any(high < target for _, high in intervals) else INCONCLUSIVE

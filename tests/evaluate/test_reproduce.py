@@ -12,7 +12,7 @@ import pytest
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.statistics.intervals import shares_differ
+from ludoteca.evaluate.statistics.differences import shares_differ
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.ggp import study as ggp
 from ludoteca.evaluate.studies.ggp import uaemex2021

@@ -39,11 +39,11 @@ from ludoteca.evaluate.studies.geese.conclusions import (
     survival_contrast,
 )
 from ludoteca.evaluate.studies.geese.match import geese_match
-from ludoteca.evaluate.studies.geese.statistics import both_targets
 from ludoteca.evaluate.studies.geese.study import BANDS, make_study
 from ludoteca.evaluate.studies.geese.titles import agent_title
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
+from ludoteca.evaluate.studies.verdicts import target_verdict
 from ludoteca.train.command import parse as parse_training
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.imitation import parse
@@ -600,11 +600,13 @@ def test_tasks_that_need_episodes_are_left_out_without_them(monkeypatch, tmp_pat
 
 
 def test_target_verdicts_follow_from_the_intervals():
-    assert both_targets((700, 650), 1_000, 0.6) == "yes"
-    assert both_targets((700, 610), 1_000, 0.6) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
-    assert both_targets((590, 700), 1_000, 0.6) == "inconclusive"
-    assert both_targets((700, 500), 1_000, 0.6) == "**no**"
-    assert both_targets((500, 610), 1_000, 0.6) == "**no**"
+    def verdict(*counts):
+        return target_verdict(0.6, *(wilson(count, 1_000) for count in counts))
+
+    assert verdict(700, 650) == "yes"
+    assert verdict(700, 610) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
+    assert verdict(590, 700) == "inconclusive"
+    assert verdict(700, 500) == verdict(500, 610) == "**no**"
 
 
 def test_titles_of_agents():

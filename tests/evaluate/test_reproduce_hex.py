@@ -15,7 +15,7 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.data import read_data
-from ludoteca.evaluate.studies.hex.evaluation import result_text, target_verdict
+from ludoteca.evaluate.studies.hex.evaluation import reached, result_text
 from ludoteca.evaluate.studies.hex.study import make_study
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
@@ -295,13 +295,13 @@ def test_target_verdicts_follow_from_the_intervals():
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert reached(result(999), "mixed:epsilon=0.2", 98) == "yes"
     # From 97.5 to 99.1 %.
-    assert target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
-    assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
+    assert reached(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
+    assert reached(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against a deterministic opponent all games are the same: there is no interval.
-    assert target_verdict(result(1_000), "heuristic", 100) == "yes"
-    assert target_verdict(result(0), "heuristic", 80) == "**no**"
+    assert reached(result(1_000), "heuristic", 100) == "yes"
+    assert reached(result(0), "heuristic", 80) == "**no**"
     assert (result_text(result(1_000), "heuristic"), result_text(result(0), "heuristic")) == (
         "won",
         "not won",

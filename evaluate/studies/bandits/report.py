@@ -9,8 +9,8 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
-from ludoteca.evaluate.bandits.computation import Findings
-from ludoteca.evaluate.bandits.experiment import Regrets, intervals
+from ludoteca.evaluate.bandits.experiment import intervals
+from ludoteca.evaluate.bandits.findings import Findings
 from ludoteca.evaluate.studies.bandits import plots
 from ludoteca.evaluate.studies.data import Row, read_data
 from ludoteca.evaluate.studies.report import render
@@ -31,7 +31,11 @@ Rows = list[Row]
 
 def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` with its plots, tables and `results.json`, and return its path."""
-    alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
+    alphas, curves = alpha_rows(findings), findings.curve_rows()
+    regrets = [
+        row | {"thesis": REGRETS.get(row["alpha"], {}).get(row["arms"])}
+        for row in findings.regret_rows()
+    ]
     versions = {"versions": package_versions("scipy", "matplotlib")}
     about = run_info(study=asdict(findings.experiment)) | versions
     results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
@@ -56,8 +60,8 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
     Args:
         about: command, date, machine, versions and settings of the study.
         alphas: rows of `alpha_rows`.
-        regrets: rows of `regret_rows`.
-        curves: rows of `curve_rows`.
+        regrets: rows of `Findings.regret_rows`, with the thesis' regret.
+        curves: rows of `Findings.curve_rows`.
     """
     study, best = about["study"], [row["intervals"] for row in alphas]
     grid = intervals(0.5, 0.0, study["alphas"])
@@ -103,7 +107,7 @@ def alpha_rows(findings: Findings) -> Rows:
     rows = []
     for k in findings.experiment.arms:
         regrets, best = findings.regrets[k], findings.best[k]
-        near = not_worse(regrets, best)
+        near = findings.range_not_worse(k)
         mean = {alpha: float(values.mean()) for alpha, values in regrets.items()}
         rows.append(
             {
@@ -124,58 +128,3 @@ def alpha_rows(findings: Findings) -> Rows:
             }
         )
     return rows
-
-
-def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]:
-    """Return the lowest and highest alpha whose regret is not significantly above the best's.
-
-    All alphas played the same problems with the same rewards, so the differences are taken problem
-    by problem, and their mean is compared with 1.96 times its standard error.
-
-    Args:
-        regrets: regret in each problem, by alpha.
-        best: the alpha with the lowest mean regret.
-    """
-    not_worse_alphas = [best]
-    for alpha, values in regrets.items():
-        excess = values - regrets[best]
-        # With a single problem the standard error is NaN, and no alpha counts as worse.
-        if not excess.mean() > 1.96 * standard_error(excess):
-            not_worse_alphas.append(alpha)
-    return min(not_worse_alphas), max(not_worse_alphas)
-
-
-def regret_rows(findings: Findings) -> Rows:
-    """Return a row for each K and alpha: mean regret and its standard error."""
-    return [
-        {
-            "arms": k,
-            "alpha": alpha,
-            "regret": float(values.mean()),
-            "standard_error": standard_error(values),
-            "thesis": REGRETS.get(alpha, {}).get(k),
-        }
-        for k, by_alpha in findings.regrets.items()
-        for alpha, values in by_alpha.items()
-    ]
-
-
-def curve_rows(findings: Findings) -> Rows:
-    """Return a row for each K, policy and checkpoint: mean regret and its standard error."""
-    return [
-        {
-            "arms": k,
-            "policy": policy,
-            "rounds": rounds,
-            "regret": round(float(values[:, slot].mean()), 4),
-            "standard_error": round(standard_error(values[:, slot]), 4),
-        }
-        for k, by_policy in findings.curves.items()
-        for policy, values in by_policy.items()
-        for slot, rounds in enumerate(findings.checkpoints)
-    ]
-
-
-def standard_error(values: Regrets) -> float:
-    """Return the standard error of a mean; NaN for a single value."""
-    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

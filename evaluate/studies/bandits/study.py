@@ -17,7 +17,7 @@ from ludoteca.evaluate.bandits.experiment import BanditExperiment
 from ludoteca.evaluate.bandits.plan import Plan, make_plan
 from ludoteca.evaluate.forecast import forecast_lines
 from ludoteca.evaluate.studies.bandits.report import THESIS, write_report
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tuning.annealing import DEFAULT_COOLING
 from ludoteca.executor import LOCAL, make_executor

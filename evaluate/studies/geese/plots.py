@@ -5,21 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ludoteca.agents.games.hungry_geese.patterns import LEAD, Example
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import render
-from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.figures import SMALL, Panel, Series, figure_png, panels_png, percentages
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
 from ludoteca.evaluate.studies.geese.statistics import THESIS, ratings
 from ludoteca.evaluate.studies.geese.titles import Labels, agent_title
 from ludoteca.evaluate.studies.study import Records
+from ludoteca.evaluate.tournament.plots import rating_distribution
 
-BIN = 50  # Elo points of a bar of the distribution of ratings
 # Start of an agent's title -> its type in the distribution of ratings.
 TYPES = {
     "network": "networks that imitate",
@@ -43,7 +41,7 @@ def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
     """Return the figures whose tasks have records, as PNG files by name."""
     figures = {}
     if any("outcomes" in record for record in records.values()):
-        figures["ratings.png"] = rating_distribution(records, labels)
+        figures["ratings.png"] = draw_ratings(records, labels)
     if "real" in records:
         figures["figure_10.png"] = repeated_competition(records["real"], labels)
     if records.get("examples", {}).get("examples"):
@@ -51,62 +49,41 @@ def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
     return figures
 
 
-def rating_distribution(records: Records, labels: Labels) -> bytes:
+def draw_ratings(records: Records, labels: Labels) -> bytes:
     """Return the distribution of the agents' ratings, and each rating, as a PNG file."""
-    rated = ratings(records, labels)
-    types = [next((TYPES[k] for k in TYPES if name.startswith(k)), OTHERS) for name, *_ in rated]
-    elo = [float(rating.elo) for _, rating, _ in rated]
-    figure = Figure(figsize=(7.5, 8), dpi=110, layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
-    edges = np.arange(BIN * np.floor(min(elo) / BIN), max(elo) + BIN, BIN)
-    above.hist(
-        [[e for e, t in zip(elo, types, strict=True) if t == kind] for kind in COLORS],
-        bins=edges.tolist(), stacked=True, color=list(COLORS.values()), label=list(COLORS),
-    )  # fmt: skip
-    above.set_ylabel("agents")
-    above.legend(fontsize="small")
-    for k, ((_, rating, _), kind) in enumerate(zip(rated, types, strict=True)):
-        low, high = float(rating.elo - rating.low), float(rating.high - rating.elo)
-        below.errorbar(
-            float(rating.elo), k, xerr=[[low], [high]], color=COLORS[kind], marker="o",
-            markersize=4, capsize=2,
-        )  # fmt: skip
-    below.set_yticks(range(len(rated)), [name for name, *_ in rated], fontsize="small")
-    below.invert_yaxis()
-    below.set_xlabel("Elo, 95 % interval")
-    for axes in (above, below):
-        axes.grid(alpha=0.3)
-    return figure_png(figure, colors=64)
+    names, elo, _ = zip(*ratings(records, labels), strict=True)
+    types = [next((TYPES[k] for k in TYPES if name.startswith(k)), OTHERS) for name in names]
+    return rating_distribution(names, elo, types, COLORS)
 
 
 def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
     """Return wins and deaths in the thesis' figure 10 and ours, as a PNG file."""
-    games, theirs = THESIS["games"], THESIS["results"]["real"]
+    games, theirs = THESIS["games"], np.array(THESIS["results"]["real"])
     repetitions = repeat_competition(read_outcomes(match["outcomes"]), games)
-    figure = Figure(figsize=(9, 4.2), dpi=110, layout="constrained")
-    panels: tuple[Axes, Axes] = figure.subplots(1, 2)
-    names = [agent_title(agent["agent"], labels) for agent in match["agents"]]
-    for column, (axes, measure) in enumerate(zip(panels, ("wins", "deaths"), strict=True)):
-        counts = getattr(repetitions, measure)
-        for k, agent in enumerate(match["agents"]):
-            low, high = range_95(counts[:, k])
-            axes.plot((k, k), (low, high), color="#9bc4e8", linewidth=9, solid_capstyle="butt",
-                      label="95 % of competitions of 100 games" if k == 0 else None)  # fmt: skip
-            lives = agent["lives"]
-            share = 100 * lives[measure] / lives["geese"]
-            bounds = [100 * bound for bound in wilson(lives[measure], lives["geese"])]
-            axes.errorbar(
-                k, share, yerr=[[share - bounds[0]], [bounds[1] - share]], color="#0b3d73",
-                marker="o", capsize=4, label=f"ours, {lives['geese']:,} games" if k == 0 else None,
+    lives = [agent["lives"] for agent in match["agents"]]
+    titles = [agent_title(agent["agent"], labels) for agent in match["agents"]]
+    names = [title.partition(":")[0].removeprefix("network of ") for title in titles]
+    panels = []
+    for column, measure in enumerate(("wins", "deaths")):
+        ours, bounds = percentages([one[measure] for one in lives], [one["geese"] for one in lives])
+        series = []
+        for k, one in enumerate(lives):
+            texts = (
+                "95 % of competitions of 100 games", f"ours, {one['geese']:,} games",
+                f"thesis, {games} games",
             )  # fmt: skip
-            axes.plot(k, theirs[k][column], color="#d6452b", marker="D", linestyle="",
-                      label=f"thesis, {games} games" if k == 0 else None)  # fmt: skip
-        axes.set_xticks(range(len(names)), [name.partition(":")[0].removeprefix("network of ")
-                                            for name in names])  # fmt: skip
-        axes.set_ylabel(f"{measure}, % of games")
-        axes.grid(alpha=0.3)
-    panels[0].legend(fontsize="small")
-    return figure_png(figure, colors=64)
+            bar, mine, other = ({"label": text if k == 0 else None} for text in texts)
+            bar |= {"color": "#9bc4e8", "linewidth": 9, "solid_capstyle": "butt"}
+            mine |= {"color": "#0b3d73", "marker": "o", "capsize": 4}
+            other |= {"color": "#d6452b", "marker": "D", "linestyle": ""}
+            series += [
+                Series((k, k), range_95(getattr(repetitions, measure)[:, k]), options=bar),
+                Series([k], ours[[k]], "", bounds[:, [k]], mine),
+                Series(k, theirs[k, column], options=other),
+            ]
+        ticks, legend = dict(enumerate(names)), None if panels else SMALL
+        panels.append(Panel(series, {"ylabel": f"{measure}, % of games"}, legend, xticks=ticks))
+    return panels_png(panels, (9, 4.2), columns=2, dpi=110, colors=64)
 
 
 def example_positions(record: Mapping[str, Any]) -> bytes:

@@ -1,19 +1,17 @@
-"""Statistics of the report on Hungry Geese: tests against the thesis, ratings and targets."""
+"""Statistics of the report on Hungry Geese: tests against the thesis, rivals and ratings."""
 
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from ludoteca.agents.games.hungry_geese.lives import CAUSES
 from ludoteca.agents.networks.cards import load_card, trained_against
-from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import holm
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.geese.titles import Labels, agent_title
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE, LEVEL
+from ludoteca.evaluate.studies.verdicts import LEVEL
 
 THESIS = read_data("geese/uib2021.toml")
 
@@ -46,17 +44,6 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     return len(tests), differing
 
 
-def slowest(finals: Records) -> float:
-    """Return the seconds per move of the slowest agent in the fastest of the finals.
-
-    Other finals took longer because other programs ran at the same time.
-    """
-    seconds = [
-        [agent["seconds_per_move"] for agent in final["agents"]] for final in finals.values()
-    ]
-    return float(min(map(max, seconds)))
-
-
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     """Return the opponents of a match's first agent, and whether it was trained against them.
 
@@ -70,20 +57,6 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     if len(set(names)) == 1:
         return f"three {names[0]}", relations[0]
     return "; ".join(names), "; ".join(relations)
-
-
-def both_targets(counts: tuple[int, int], games: int, target: float) -> str:
-    """Return whether both counts reach a fraction of the games, by Wilson intervals.
-
-    Args:
-        counts: numbers of games won and of games survived.
-        games: number of games.
-        target: the fraction.
-    """
-    intervals = [wilson(count, games) for count in counts]
-    if all(low >= target for low, _ in intervals):
-        return "yes"
-    return "**no**" if any(high < target for _, high in intervals) else INCONCLUSIVE
 
 
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
@@ -118,8 +91,3 @@ def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
         for key, count in counts.items():
             sums[key] += count
     return totals
-
-
-def causes_of(totals: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the causes of death that occur at all, from the counts of `total_lives`."""
-    return [cause for cause in CAUSES if any(counts[cause] for counts in totals.values())]

@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.statistics import outcomes, repetitions
+from ludoteca.agents.games.hungry_geese import lives
+from ludoteca.evaluate.statistics import intervals, outcomes, repetitions
+from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.geese import conclusions, plots, statistics, titles
@@ -65,7 +67,7 @@ def make_study(
                 raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
-    modules = (outcomes, repetitions, statistics, conclusions, titles)
+    modules = (intervals, lives, outcomes, repetitions, verdicts, statistics, conclusions, titles)
     needed = {"real": "part real needs recorded games: --episodes FILE ..."}
     labels = {name: t.label for tasks in parts.values() for name, t in tasks.items() if t.label}
     return declaration.make_study(

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES
@@ -27,13 +25,12 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
     }
     constants = stages["constants"]
     # The agent of UCB1 with the best constant.
-    best = next(a for a in best_first(constants) if constants.tournament.names[a].startswith("UCB"))
+    best = next(a for a in constants.best_first if constants.tournament.names[a].startswith("UCB"))
     points = constants.points()
     names = {
         "stages": stages,
         "GAME_NAMES": GAME_NAMES,
         "best": best,
-        "best_first": best_first,
         "share": share,
         "budget": budget,
         "p_value": lambda a: signed_rank(points[:, a], points[:, best]).p,
@@ -41,26 +38,15 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
     return {"elo_low_high": elo_low_high}, names
 
 
-def best_first(results: Results) -> list[int]:
-    """Return the indices of the agents, the highest rating first."""
-    order: list[int] = np.argsort(-results.ratings.elo, kind="stable").tolist()
-    return order
-
-
 def share(results: Results, first: str | int, second: str | int) -> tuple[float, float, float]:
     """Return the percentage of the decisive games of two agents that `first` won.
 
-    Args:
-        results: results of a tournament.
-        first: name or index of an agent.
-        second: name or index of the other agent.
+    The arguments are those of `Results.decided`.
 
     Returns:
         The percentage, and the bounds of its 95 % interval.
     """
-    names, wins = results.tournament.names, results.wins().sum(0)
-    a, b = (names.index(each) if isinstance(each, str) else each for each in (first, second))
-    won, decided = int(wins[a, b]), int(wins[a, b] + wins[b, a])
+    won, decided = results.decided(first, second)
     low, high = wilson(won, decided)
     return 100 * (won / max(decided, 1)), 100 * low, 100 * high
 

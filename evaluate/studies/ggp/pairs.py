@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.statistics.intervals import shares_differ
+from ludoteca.evaluate.statistics.differences import shares_differ
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.uaemex2021 import DIRECTED_PAIRS, PAIR_NAMES
 from ludoteca.evaluate.tournament.results import Results

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.evaluate.statistics.intervals import shares_differ
+from ludoteca.evaluate.statistics.differences import shares_differ
 from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ludoteca.evaluate.studies.report import with_interval
+from ludoteca.evaluate.markdown import with_interval
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE
+from ludoteca.evaluate.studies.verdicts import target_verdict
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
 DETERMINISTIC_OPPONENTS = ("heuristic",)
@@ -31,13 +31,12 @@ def result_text(result: Mapping[str, Any], opponent: str) -> str:
     return with_interval(100 * result["win_rate"], (result["low"], result["high"]))
 
 
-def target_verdict(result: Mapping[str, Any], opponent: str, target: float) -> str:
+def reached(result: Mapping[str, Any], opponent: str, target: float) -> str:
     """Return whether the percentage of wins reaches a target, by its 95 % interval."""
     if opponent in DETERMINISTIC_OPPONENTS:
-        return "yes" if result["wins"] == result["games"] else "**no**"
-    if 100 * result["low"] >= target:
-        return "yes"
-    return "**no**" if 100 * result["high"] < target else INCONCLUSIVE
+        won = float(result["wins"] == result["games"])
+        return target_verdict(1, (won, won))
+    return target_verdict(target, (100 * result["low"], 100 * result["high"]))
 
 
 def range_of_wins(records: Records, opponent: str, seat: int) -> str:

@@ -2,16 +2,18 @@
 
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
-from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.declaration import Declaration
+from ludoteca.evaluate.figures import DOTTED, SMALL, Panel, Series, panels_png, percentages
+from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.study import Records
 
-NAMES = Declaration.read("othello", fast=False, options={"precision": "auto"}).template_names
-SIZES, NETWORKS = ([row["name"] for row in NAMES[table]] for table in ("sizes", "networks"))
-COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
+TABLES = read_data("othello/study.toml")["tables"]
+SIZES = [row["name"] for row in TABLES["sizes"]]
+NETWORKS = [*SIZES, *(row["name"] for row in TABLES["variants"])]
+# Label and color of each search budget.
+BUDGETS = {
+    "50": ("50 iterations", "#9bc4e8"), "200": ("200 iterations", "#1f77d0"),
+    "800": ("800 iterations", "#0b3d73"), "time": ("equal time", "#d6452b"),
+}  # fmt: skip
 
 
 def draw(records: Records, folder: Path) -> dict[str, bytes]:
@@ -19,60 +21,48 @@ def draw(records: Records, folder: Path) -> dict[str, bytes]:
     figures = {}
     if records.keys() >= {f"net-{name}" for name in NETWORKS}:
         figures["learning_curves.png"] = learning_curves(records)
-    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in NAMES["budgets"]}:
+    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
         figures["strength.png"] = strength(records)
     return figures
 
 
 def learning_curves(records: Records) -> bytes:
     """Return the losses of all networks by epoch, as a PNG file."""
-    figure = Figure(figsize=(9, 5.5), layout="constrained", dpi=110)
-    panels = figure.subplots(2, 3, sharey=True)
-    for axes, name in zip(panels.flat, NETWORKS, strict=True):
+    panels = []
+    for k, name in enumerate(NETWORKS):
         record = records[f"net-{name}"]
         epochs = [row["step"] for row in record["metrics"]]
-        for label, color in (("training", "#5b6770"), ("validation", "#1f77d0")):
-            losses = [row[f"{label}_loss"] for row in record["metrics"]]
-            axes.plot(epochs, losses, color=color, marker=".", label=label)
-        best = record["training"]["best"]["epoch"]
+        series = [
+            Series(
+                epochs, [row[f"{label}_loss"] for row in record["metrics"]],
+                options={"color": color, "marker": ".", "label": label},
+            )
+            for label, color in (("training", "#5b6770"), ("validation", "#1f77d0"))
+        ]  # fmt: skip
+        axes = {"title": f"{name}: {record['data']['games']:,} games"}
+        axes |= {"ylabel": "mean squared error"} if k % 3 == 0 else {}
+        axes |= {"xlabel": "epoch"} if k >= 3 else {}
         # The network of the epoch with the lowest validation loss is kept.
-        axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept network")
-        axes.set_title(f"{name}: {record['data']['games']:,} games", fontsize="medium")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.grid(alpha=0.3)
-    for axes in panels[:, 0]:
-        axes.set_ylabel("mean squared error")
-    for axes in panels[-1]:
-        axes.set_xlabel("epoch")
-    panels[0, 0].legend(fontsize="small")
-    return figure_png(figure)
+        best = {record["training"]["best"]["epoch"]: DOTTED | {"label": "kept network"}}
+        legend = SMALL if k == 0 else None
+        panels.append(Panel(series, axes, legend, best, integers=True, title_size="medium"))
+    return panels_png(panels, (9, 5.5), columns=3, dpi=110, sharey=True)
 
 
 def strength(records: Records) -> bytes:
     """Return the percentage of games that UCT + network wins, by training games, as a PNG file."""
-    figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    games = [records[f"net-{name}"]["data"]["games"] for name in SIZES]
-    budgets = [(str(n), f"{n} iterations") for n in NAMES["iterations"]] + [("time", "equal time")]
-    for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
+    games, series = [records[f"net-{name}"]["data"]["games"] for name in SIZES], []
+    for k, (budget, (label, color)) in enumerate(BUDGETS.items()):
         totals = [records[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
-        rates = [total["wins"] / total["games"] for total in totals]
-        intervals = [wilson(total["wins"], total["games"]) for total in totals]
-        below = [100 * (rate - low) for rate, (low, _) in zip(rates, intervals, strict=True)]
-        above = [100 * (high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
+        won = percentages([one["wins"] for one in totals], [one["games"] for one in totals])
         # Shifted on the logarithmic axis, so that the bars of the four budgets do not overlap.
         shifted = [count * 1.04 ** (k - 1.5) for count in games]
-        axes.errorbar(
-            shifted, [100 * rate for rate in rates], yerr=(below, above), color=color, marker="o",
-            capsize=3, label=label,
-        )  # fmt: skip
-    axes.axhline(50, color="#888888", linestyle=":", linewidth=1)
-    axes.set_xscale("log")
-    axes.set_xticks(games, [f"{count:,}" for count in games], minor=False)
-    axes.set_xticks([], minor=True)
-    axes.set_ylim(-2, 102)
-    axes.set_xlabel("training games of the network")
-    axes.set_ylabel("won against plain UCT, %")
-    axes.legend(fontsize="small")
-    axes.grid(alpha=0.3)
-    return figure_png(figure)
+        line = {"color": color, "marker": "o", "capsize": 3, "label": label}
+        series.append(Series(shifted, won[0], "", won[1], line))
+    axes = {
+        "xscale": "log", "ylim": (-2, 102), "xlabel": "training games of the network",
+        "ylabel": "won against plain UCT, %",
+    }  # fmt: skip
+    ticks = {count: f"{count:,}" for count in games}
+    panel = Panel(series, axes, SMALL, horizontal={50: DOTTED}, xticks=ticks)
+    return panels_png([panel], (6.5, 4), dpi=110)
