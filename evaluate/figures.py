@@ -50,6 +50,7 @@ class Panel:
         integers: whether the ticks of the x axis are integers; with thousands separators if they
             are `"thousands"`.
         title_size: size of the title's font.
+        image: image that fills the panel, in place of the axes. RGB, uint8 `[height, width, 3]`.
     """
 
     series: Sequence[Series]
@@ -60,6 +61,7 @@ class Panel:
     xticks: Mapping[float, str] | None = None
     integers: bool | str = False
     title_size: str = "large"
+    image: NDArray[np.uint8] | None = None
 
     def draw(self, axes: Any) -> None:
         """Draw the panel."""
@@ -85,6 +87,9 @@ class Panel:
         elif self.integers:
             axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
+        if self.image is not None:
+            axes.imshow(self.image)
+            axes.axis("off")
         if self.legend is not None:
             axes.legend(**self.legend)
 
@@ -114,6 +119,8 @@ def panels_png(
     grid = figure.subplots(-(-len(panels) // columns), columns, squeeze=False, **options)
     for panel, axes in zip(panels, grid.flat, strict=False):
         panel.draw(axes)
+    for axes in grid.flat[len(panels) :]:
+        axes.axis("off")
     if legend is not None:
         figure.legend(*grid[0, 0].get_legend_handles_labels(), **legend)
     return figure_png(figure, colors)

@@ -1,4 +1,4 @@
-"""Tests of differences at the 5 % level: of shares, and of mean costs over the same cases."""
+"""Differences of shares and of mean costs: tests at the 5 % level, and 95 % intervals."""
 
 import math
 from collections.abc import Mapping
@@ -6,6 +6,8 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ludoteca.evaluate.statistics.intervals import Z_95
 
 Z = 1.96  # standard errors within which a difference is not significant
 Key = TypeVar("Key")
@@ -26,6 +28,32 @@ def shares_differ(
     deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
     differ: NDArray[np.bool_] = np.abs(first - second) > Z * deviation
     return differ
+
+
+def wins_difference(
+    first: NDArray[np.float64], second: NDArray[np.float64], games: int, games_between: float
+) -> tuple[float, float]:
+    """Return a normal 95 % interval of the difference of two players' wins, summed over matches.
+
+    The interval is conservative: games of the two players against each other, each of which changes
+    both numbers of wins, are given the largest possible variance.
+
+    Args:
+        first: share of its games that one player won in each match. Shape `[matches]`.
+        second: shares of the other player, like `first`.
+        games: number of games of a player in each match.
+        games_between: number of those games that the two players played against each other.
+
+    Returns:
+        The bounds, in matches: 1 is as many wins as there are games in a match.
+    """
+    shares = np.stack([first, second])
+    # Of the difference of wins: the variances of both players' wins, and twice the largest possible
+    # covariance, 1/4 for each game between them.
+    variance = (games * shares * (1 - shares)).sum() + 2 * games_between / 4 * shares.shape[1]
+    half_width = Z_95 * float(np.sqrt(variance)) / games
+    center = float((shares[0] - shares[1]).sum())
+    return center - half_width, center + half_width
 
 
 def standard_error(values: NDArray[np.float64]) -> float:

@@ -41,6 +41,22 @@ class Outcomes:
         scores: NDArray[np.float64] = (agents + 1 - 2 * self.places) / (agents - 1)
         return scores
 
+    def score_contrast(self, weights: Sequence[float]) -> "Difference":
+        """Return the mean over games of a weighted sum of the agents' scores, each in [-1, 1].
+
+        Args:
+            weights: weights of the agents. Shape `[agents]`.
+        """
+        return difference(self.scores, self.games, weights)
+
+    def survival_contrast(self, weights: Sequence[float]) -> "Difference":
+        """Return the mean over games of a weighted sum of the agents' survivals, each 0 or 1.
+
+        Args:
+            weights: weights of the agents. Shape `[agents]`.
+        """
+        return difference(self.alive.astype(float), self.games, weights)
+
 
 class Difference(NamedTuple):
     """Mean of a difference over games, with its normal 95 % interval."""

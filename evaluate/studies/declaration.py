@@ -32,7 +32,6 @@ field `fast_NAME` replaces the field `NAME`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -60,62 +59,52 @@ FIELDS = {
 Summarize = Callable[[Path], dict[str, Any]]
 
 
-@dataclass(frozen=True)
 class Declaration:
-    """Content of the file `study.toml` of a study.
+    """Declaration of a study, for a fast run or a full one.
 
     Attributes:
         study: name of the study.
-        content: the file's content for a fast run or a full one.
-        options: options of the study's command, by name, as values of placeholders.
-        summaries: functions for the field `summarize` of tasks, by name.
+        fast: whether the run is a fast one.
+        content: content of the file, without the values for other runs.
+        names: values of placeholders: constants, tables, and options of the study's command.
     """
 
-    study: str
-    content: Table
-    options: Mapping[str, Any] = field(default_factory=dict)
-    summaries: Mapping[str, Summarize] = field(default_factory=dict)
-
-    @classmethod
-    def read(
-        cls,
+    def __init__(
+        self,
         study: str,
-        fast: bool,
+        fast: bool = False,
         options: Mapping[str, Any] | None = None,
         summaries: Mapping[str, Summarize] | None = None,
-    ) -> "Declaration":
-        """Read the file of a study; the arguments are the attributes, and whether a run is fast."""
-        content = _chosen(read_data(f"{study}/study.toml"), fast)
-        return cls(study, content, options or {}, summaries or {})
-
-    @property
-    def names(self) -> Table:
-        """Constants, tables and options of the command, by name, for placeholders and templates."""
-        named = {**self.content.get("constants", {}), **self.content.get("tables", {})}
-        return {**named, **self.options}
-
-    @property
-    def template_names(self) -> Table:
-        """The same without placeholders."""
-        return {key: self.resolve(value, self.names) for key, value in self.names.items()}
-
-    def make_study(self, fast: bool, **fields: Any) -> Study:
-        """Return the study.
+    ):
+        """Read the file of a study.
 
         Args:
+            study: name of the study.
             fast: whether the run is a fast one.
+            options: options of the study's command, by name.
+            summaries: functions for the field `summarize` of tasks, by name.
+        """
+        self.study, self.fast, self._summaries = study, fast, summaries or {}
+        self.content: Table = _chosen(read_data(f"{study}/study.toml"), fast)
+        named = (self.content.get("constants"), self.content.get("tables"), options)
+        self.names = {name: value for names in named for name, value in (names or {}).items()}
+
+    def make_study(self, **fields: Any) -> Study:
+        """Return the study; the names are also those of the report's template.
+
+        Args:
             **fields: further fields of the study.
         """
-        content = self.content
+        content, names = self.content, self.resolve(self.names, self.names)
         lacking = {
             part: f"part {part} needs the network {spec}, which this package lacks"
             for part, spec in content.get("needs", {}).items()
             if not is_shipped(spec)
         }
         fields["unavailable"] = fields.get("unavailable", {}) | lacking
-        fields["template_names"] = self.template_names | fields.get("template_names", {})
+        fields["template_names"] = names | fields.get("template_names", {})
         declared = {key: content[key] for key in ("processes", "single_threaded") if key in content}
-        return Study(self.study, self.parts(), fast=fast, **declared, **fields)
+        return Study(self.study, self.parts(), fast=self.fast, **declared, **fields)
 
     def parts(self) -> dict[str, Tasks]:
         """Return the tasks by part and name, in the order of the file.
@@ -192,7 +181,7 @@ class Declaration:
             tuple(each.get("arguments", ())), tuple(requires), placeholders, each.get("kind", ""),
             each.get("label", ""), each.get("artifact", RESULTS_FILE),
             "-".join((each["name"], *networks.values())), tuple(record or ()), record is not False,
-            self.summaries[each["summarize"]] if "summarize" in each else None,
+            self._summaries[each["summarize"]] if "summarize" in each else None,
         )  # fmt: skip
 
     def resolve(self, value: Any, names: Table) -> Any:

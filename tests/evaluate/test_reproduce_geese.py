@@ -30,17 +30,15 @@ from ludoteca.evaluate.studies import study as studies
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.geese import study
+from ludoteca.evaluate.studies.geese.agents import agent_title
 from ludoteca.evaluate.studies.geese.conclusions import (
     FAILS,
     HOLDS,
     INCONCLUSIVE,
     conclusions,
-    score_contrast,
-    survival_contrast,
 )
 from ludoteca.evaluate.studies.geese.match import geese_match
 from ludoteca.evaluate.studies.geese.study import BANDS, make_study
-from ludoteca.evaluate.studies.geese.titles import agent_title
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
 from ludoteca.evaluate.studies.verdicts import target_verdict
@@ -469,10 +467,10 @@ def test_conclusions_by_hand(folder):
     }
     by_claim = {conclusion.claim: conclusion for conclusion in conclusions(records)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
-    match = records["factors"]
-    assert score_contrast(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
-    assert score_contrast(match, (-0.5, -0.5, 0.5, 0.5)).mean == pytest.approx(-0.2 * 4 / 3)
-    assert survival_contrast(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
+    outcomes = read_outcomes(records["factors"]["outcomes"])
+    assert outcomes.score_contrast((1, 0, 0, 0)).mean == pytest.approx(0.2)
+    assert outcomes.score_contrast((-0.5, -0.5, 0.5, 0.5)).mean == pytest.approx(-0.2 * 4 / 3)
+    assert outcomes.survival_contrast((1, 0, 0, -1)).mean == pytest.approx(0.2)
     # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
     depth = by_claim["depth matters more than the number of simulations"]
     assert depth.verdict == FAILS

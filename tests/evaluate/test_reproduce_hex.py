@@ -15,8 +15,7 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.data import read_data
-from ludoteca.evaluate.studies.hex.evaluation import reached, result_text
-from ludoteca.evaluate.studies.hex.study import make_study
+from ludoteca.evaluate.studies.hex.study import make_study, reached, result_text
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, make_record, read_records

@@ -4,14 +4,14 @@ The data file `uib2021.toml` cites the thesis. A record has the results of a tas
 as a match.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.statistics.outcomes import Difference, difference, read_outcomes
+from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.studies.data import read_data
-from ludoteca.evaluate.studies.geese.titles import agent_title
+from ludoteca.evaluate.studies.geese.agents import agent_title
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
@@ -32,33 +32,10 @@ def conclusions(records: Records) -> list[Conclusion]:
         records: records of the tasks of all parts.
     """
     names = {
-        "records": records, "FLAT": FLAT, "score_contrast": score_contrast,
-        "survival_contrast": survival_contrast, "dead_ends": dead_ends, "share_range": share_range,
-        "agent_title": agent_title,
+        "records": records, "FLAT": FLAT, "read_outcomes": read_outcomes, "dead_ends": dead_ends,
+        "share_range": share_range, "agent_title": agent_title,
     }  # fmt: skip
     return conclusions_of("geese/conclusions.md.j2", names)
-
-
-def score_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean over games of a weighted sum of the agents' scores, each in [-1, 1].
-
-    Args:
-        match: record of the match.
-        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
-    """
-    outcomes = read_outcomes(match["outcomes"])
-    return difference(outcomes.scores, outcomes.games, weights)
-
-
-def survival_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean over games of a weighted sum of the agents' survivals, each 0 or 1.
-
-    Args:
-        match: record of the match.
-        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
-    """
-    outcomes = read_outcomes(match["outcomes"])
-    return difference(outcomes.alive.astype(float), outcomes.games, weights)
 
 
 def dead_ends(records: Records) -> dict[str, Any]:

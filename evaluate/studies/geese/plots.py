@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from ludoteca.agents.games.hungry_geese.patterns import LEAD, Example
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import render
-from ludoteca.evaluate.figures import SMALL, Panel, Series, figure_png, panels_png, percentages
+from ludoteca.evaluate.figures import SMALL, Panel, Series, panels_png, percentages
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
-from ludoteca.evaluate.studies.geese.statistics import THESIS, ratings
-from ludoteca.evaluate.studies.geese.titles import Labels, agent_title
+from ludoteca.evaluate.studies.geese.agents import THESIS, Labels, agent_title, ratings
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.tournament.plots import rating_distribution
 
@@ -88,20 +86,19 @@ def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
 
 def example_positions(record: Mapping[str, Any]) -> bytes:
     """Return the example positions as a PNG file."""
-    panels: list[tuple[str, Any]] = []
+    game, panels = make_game(record["examples"][0]["game"]), []
+
+    def show(title: str, s: Any) -> None:
+        """Add a panel with a position."""
+        image = render(game, s, "rgb_array", captions=())
+        panels.append(Panel([], {"title": title}, image=image, title_size="small"))
+
     for example in map(Example.from_json, record["examples"]):
-        positions, pattern = example.positions(), example.pattern
-        title = f"{CAPTIONS[pattern]}: goose {'ABCD'[example.seat]}"
-        if pattern in ("dead end", "enclosed"):
-            panels.append((f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD]))
-            panels.append((f"{title},\nbefore its last step", positions[-1]))
-        else:
-            panels.append((title, positions[-1]))
-    game = make_game(record["examples"][0]["game"])
-    figure = Figure(figsize=(10, 3.2 * ((len(panels) + 1) // 2)), dpi=110, layout="constrained")
-    for k, (title, s) in enumerate(panels):
-        axes = figure.add_subplot((len(panels) + 1) // 2, 2, k + 1)
-        axes.imshow(render(game, s, "rgb_array", captions=()))
-        axes.set_title(title, fontsize="small")
-        axes.axis("off")
-    return figure_png(figure, colors=64)
+        positions = example.positions()
+        title = f"{CAPTIONS[example.pattern]}: goose {'ABCD'[example.seat]}"
+        if example.pattern in ("dead end", "enclosed"):
+            show(f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD])
+            title = f"{title},\nbefore its last step"
+        show(title, positions[-1])
+    size = (10, 3.2 * ((len(panels) + 1) // 2))
+    return panels_png(panels, size, columns=2, dpi=110, colors=64)

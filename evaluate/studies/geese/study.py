@@ -10,9 +10,8 @@ from typing import Any
 from ludoteca.agents.games.hungry_geese import lives
 from ludoteca.evaluate.statistics import intervals, outcomes, repetitions
 from ludoteca.evaluate.studies import verdicts
-from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
-from ludoteca.evaluate.studies.geese import conclusions, plots, statistics, titles
+from ludoteca.evaluate.studies.geese import agents, conclusions, plots
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, read_metrics
 from ludoteca.files import read_json, write_atomically
@@ -53,7 +52,7 @@ def make_study(
         "groups": [group(number, band) for number, band in enumerate(bands)],
     }  # fmt: skip
     summaries = {"evaluation_curve": evaluation_curve}
-    declaration = Declaration.read("geese", fast, options, summaries)
+    declaration = Declaration("geese", fast, options, summaries)
     parts = declaration.parts()
     left_out = set[str]()
     if not episodes:
@@ -67,12 +66,11 @@ def make_study(
                 raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
-    modules = (intervals, lives, outcomes, repetitions, verdicts, statistics, conclusions, titles)
+    modules = (intervals, lives, outcomes, repetitions, verdicts, agents, conclusions)
     needed = {"real": "part real needs recorded games: --episodes FILE ..."}
     labels = {name: t.label for tasks in parts.values() for name, t in tasks.items() if t.label}
     return declaration.make_study(
-        fast,
-        template_names={"document": read_data("geese/uib2021.toml")}
+        template_names={"document": agents.THESIS}
         | {name: value for module in modules for name, value in vars(module).items()},
         draw=partial(plots.draw, labels=labels),
         unavailable={} if episodes else needed,

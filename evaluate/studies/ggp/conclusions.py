@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.statistics.intervals import Z_95
+from ludoteca.evaluate.statistics.differences import wins_difference
 from ludoteca.evaluate.statistics.ranks import friedman, nemenyi, ranks
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
@@ -44,10 +44,7 @@ def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[C
 def difference(
     first: Wins, second: Wins, played: int, same_tournament: bool = True
 ) -> tuple[float, float]:
-    """Return a normal 95 % interval of the difference of two policies' wins, summed over games.
-
-    The interval is conservative: games of the two policies against each other, each of which
-    changes both numbers of wins, are given the largest possible variance.
+    """Return the interval of `wins_difference` for two policies, in wins of `PLAYED` games.
 
     Args:
         first: wins of one policy, by game, scaled to `PLAYED` games. Shape `[games]` or scalar.
@@ -56,13 +53,9 @@ def difference(
         same_tournament: whether the policies played against each other.
     """
     games_between = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
-    shares = np.stack([np.atleast_1d(first), np.atleast_1d(second)]) / thesis.PLAYED
-    # Of the difference of wins in `played` games: the variances of both policies' wins, and twice
-    # the largest possible covariance, 1/4 for each game between them.
-    variance = (played * shares * (1 - shares)).sum() + 2 * games_between / 4 * shares.shape[1]
-    half_width = Z_95 * float(np.sqrt(variance)) * thesis.PLAYED / played
-    center = thesis.PLAYED * float((shares[0] - shares[1]).sum())
-    return center - half_width, center + half_width
+    shares = [np.atleast_1d(wins) / thesis.PLAYED for wins in (first, second)]
+    low, high = wins_difference(*shares, played, games_between)
+    return thesis.PLAYED * low, thesis.PLAYED * high
 
 
 def statistics(wins: Wins, played: int) -> dict[str, Any]:

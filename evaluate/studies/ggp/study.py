@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.declaration import Declaration
-from ludoteca.evaluate.studies.ggp.extended import answers
-from ludoteca.evaluate.studies.ggp.report import comparison
+from ludoteca.evaluate.studies.ggp.report import answers, comparison
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
@@ -99,7 +98,7 @@ def tournaments(name: str, fast: bool, seed: int) -> dict[str, Tournament]:
         fast: whether to play few games.
         seed: seed of all games.
     """
-    declaration = Declaration.read("ggp", fast)
+    declaration = Declaration("ggp", fast)
     agents = declaration.content["agents"]
     specs = {
         stage["name"]: {

@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ludoteca.evaluate.markdown import with_interval
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
-from ludoteca.evaluate.studies.hex import curves, evaluation
+from ludoteca.evaluate.studies.hex import curves
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
+from ludoteca.evaluate.studies.verdicts import target_verdict
+
+# Against these, all games in a seat are the same, as the networks are deterministic, too.
+DETERMINISTIC_OPPONENTS = ("heuristic",)
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
@@ -19,12 +24,17 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         precision: numeric precision of the networks: "float32", "bfloat16", which is several times
             faster on processors that support it, or "auto", the faster one.
     """
-    declaration = Declaration.read(
+    declaration = Declaration(
         "hex", fast, {"precision": precision}, {"learning_curve": curves.summarize}
     )
     return declaration.make_study(
-        fast,
-        template_names={"paper": read_data("hex/tanaka2018.toml"), **vars(evaluation)},
+        template_names={
+            "paper": read_data("hex/tanaka2018.toml"),
+            "deterministic_opponents": DETERMINISTIC_OPPONENTS,
+            "evaluation_result": evaluation_result,
+            "result_text": result_text,
+            "reached": reached,
+        },
         draw=curves.draw,
         is_valid_record=has_enough_games,
     )
@@ -34,6 +44,34 @@ def has_enough_games(record: Mapping[str, Any], task: Task) -> bool:
     """Return whether a training run or a match had at least as many games as its task has now."""
     played: int = record.get("config", record)["games"]  # matches have no "config"
     return played >= int(task.options["games"])
+
+
+def evaluation_result(results: Mapping[str, Any], opponent: str, seat: str) -> dict[str, Any]:
+    """Return the result of a training run's final evaluation against an opponent, in a seat."""
+    seats = next(match["seats"] for match in results["evaluation"] if match["opponent"] == opponent)
+    return dict(next(result for result in seats if result["seat"] == seat))
+
+
+def result_text(result: Mapping[str, Any], opponent: str) -> str:
+    """Return the percentage of wins with its interval.
+
+    Against a deterministic opponent, where all games are the same, return "won" or "not won".
+
+    Args:
+        result: result of an evaluation in a seat.
+        opponent: spec string of the opponent.
+    """
+    if opponent in DETERMINISTIC_OPPONENTS:
+        return "won" if result["wins"] == result["games"] else "not won"
+    return with_interval(100 * result["win_rate"], (result["low"], result["high"]))
+
+
+def reached(result: Mapping[str, Any], opponent: str, target: float) -> str:
+    """Return whether the percentage of wins reaches a target, by its 95 % interval."""
+    if opponent in DETERMINISTIC_OPPONENTS:
+        won = float(result["wins"] == result["games"])
+        return target_verdict(1, (won, won))
+    return target_verdict(target, (100 * result["low"], 100 * result["high"]))
 
 
 reproduce = study_command(

@@ -1,9 +1,21 @@
 """Study of value networks in Othello (University of Seville, 2019), and AlphaZero."""
 
+from pathlib import Path
+
+from ludoteca.evaluate.figures import DOTTED, SMALL, Panel, Series, panels_png, percentages
+from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
-from ludoteca.evaluate.studies.othello import plots
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Study
+from ludoteca.evaluate.studies.study import Records, Study
+
+TABLES = read_data("othello/study.toml")["tables"]
+SIZES = [row["name"] for row in TABLES["sizes"]]
+NETWORKS = [*SIZES, *(row["name"] for row in TABLES["variants"])]
+# Label and color of each search budget.
+BUDGETS = {
+    "50": ("50 iterations", "#9bc4e8"), "200": ("200 iterations", "#1f77d0"),
+    "800": ("800 iterations", "#0b3d73"), "time": ("equal time", "#d6452b"),
+}  # fmt: skip
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
@@ -15,8 +27,59 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         precision: numeric precision of the networks: "float32", "bfloat16", which is several times
             faster on processors that support it, or "auto", the faster one.
     """
-    declaration = Declaration.read("othello", fast, {"precision": precision})
-    return declaration.make_study(fast, draw=plots.draw)
+    return Declaration("othello", fast, {"precision": precision}).make_study(draw=draw)
+
+
+def draw(records: Records, folder: Path) -> dict[str, bytes]:
+    """Return the figures whose tasks have records, as PNG files by name."""
+    figures = {}
+    if records.keys() >= {f"net-{name}" for name in NETWORKS}:
+        figures["learning_curves.png"] = learning_curves(records)
+    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
+        figures["strength.png"] = strength(records)
+    return figures
+
+
+def learning_curves(records: Records) -> bytes:
+    """Return the losses of all networks by epoch, as a PNG file."""
+    panels = []
+    for k, name in enumerate(NETWORKS):
+        record = records[f"net-{name}"]
+        epochs = [row["step"] for row in record["metrics"]]
+        series = [
+            Series(
+                epochs, [row[f"{label}_loss"] for row in record["metrics"]],
+                options={"color": color, "marker": ".", "label": label},
+            )
+            for label, color in (("training", "#5b6770"), ("validation", "#1f77d0"))
+        ]  # fmt: skip
+        axes = {"title": f"{name}: {record['data']['games']:,} games"}
+        axes |= {"ylabel": "mean squared error"} if k % 3 == 0 else {}
+        axes |= {"xlabel": "epoch"} if k >= 3 else {}
+        # The network of the epoch with the lowest validation loss is kept.
+        best = {record["training"]["best"]["epoch"]: DOTTED | {"label": "kept network"}}
+        legend = SMALL if k == 0 else None
+        panels.append(Panel(series, axes, legend, best, integers=True, title_size="medium"))
+    return panels_png(panels, (9, 5.5), columns=3, dpi=110, sharey=True)
+
+
+def strength(records: Records) -> bytes:
+    """Return the percentage of games that UCT + network wins, by training games, as a PNG file."""
+    games, series = [records[f"net-{name}"]["data"]["games"] for name in SIZES], []
+    for k, (budget, (label, color)) in enumerate(BUDGETS.items()):
+        totals = [records[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+        won = percentages([one["wins"] for one in totals], [one["games"] for one in totals])
+        # Shifted on the logarithmic axis, so that the bars of the four budgets do not overlap.
+        shifted = [count * 1.04 ** (k - 1.5) for count in games]
+        line = {"color": color, "marker": "o", "capsize": 3, "label": label}
+        series.append(Series(shifted, won[0], "", won[1], line))
+    axes = {
+        "xscale": "log", "ylim": (-2, 102), "xlabel": "training games of the network",
+        "ylabel": "won against plain UCT, %",
+    }  # fmt: skip
+    ticks = {count: f"{count:,}" for count in games}
+    panel = Panel(series, axes, SMALL, horizontal={50: DOTTED}, xticks=ticks)
+    return panels_png([panel], (6.5, 4), dpi=110)
 
 
 reproduce = study_command(
