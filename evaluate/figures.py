@@ -74,8 +74,8 @@ class Panel:
                 axes.errorbar(one.x, y, (y - low, high - y), fmt=one.style, **one.options)
         for x, options in self.vertical.items():
             axes.axvline(x, **options)
-        for y, options in self.horizontal.items():
-            axes.axhline(y, **options)
+        for height, options in self.horizontal.items():
+            axes.axhline(height, **options)
         title = self.options.get("title", "")
         axes.set(**{name: value for name, value in self.options.items() if name != "title"})
         axes.set_title(title, fontsize=self.title_size)

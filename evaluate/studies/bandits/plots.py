@@ -57,7 +57,7 @@ def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
 def curves(findings: Findings) -> bytes:
     """Draw the regret of all policies over the rounds, in one panel for each K; return PNG."""
     axes = {"xscale": "log", "yscale": "log", "xlabel": "rounds"}
-    panels = []
+    panels = list[Panel]()
     for k, by_policy in findings.curves.items():
         colors = colormaps["turbo"]((np.arange(len(by_policy)) + 0.5) / len(by_policy))
         lines = zip(by_policy.items(), colors, ("-", "--", ":") * len(by_policy), strict=False)

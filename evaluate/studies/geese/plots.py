@@ -27,6 +27,12 @@ COLORS = {
     "networks that imitate": "#9bc4e8", "flat Monte Carlo": "#1f77d0", OTHERS: "#0b3d73",
     "self-play network": "#d6452b",
 }  # fmt: skip
+# Styles of figure 10: repeated competitions, our results, and the thesis' results.
+STYLES: tuple[dict[str, Any], ...] = (
+    {"color": "#9bc4e8", "linewidth": 9, "solid_capstyle": "butt"},
+    {"color": "#0b3d73", "marker": "o", "capsize": 4},
+    {"color": "#d6452b", "marker": "D", "linestyle": ""},
+)
 CAPTIONS = {
     "contested food": "two heads beside a food (figure 3)",
     "own tail": "a goose that follows its tail (figure 4)",
@@ -61,7 +67,7 @@ def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
     lives = [agent["lives"] for agent in match["agents"]]
     titles = [agent_title(agent["agent"], labels) for agent in match["agents"]]
     names = [title.partition(":")[0].removeprefix("network of ") for title in titles]
-    panels = []
+    panels = list[Panel]()
     for column, measure in enumerate(("wins", "deaths")):
         ours, bounds = percentages([one[measure] for one in lives], [one["geese"] for one in lives])
         series = []
@@ -70,16 +76,17 @@ def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
                 "95 % of competitions of 100 games", f"ours, {one['geese']:,} games",
                 f"thesis, {games} games",
             )  # fmt: skip
-            bar, mine, other = ({"label": text if k == 0 else None} for text in texts)
-            bar |= {"color": "#9bc4e8", "linewidth": 9, "solid_capstyle": "butt"}
-            mine |= {"color": "#0b3d73", "marker": "o", "capsize": 4}
-            other |= {"color": "#d6452b", "marker": "D", "linestyle": ""}
+            bar, mine, other = (
+                {**style, "label": text if k == 0 else None}
+                for style, text in zip(STYLES, texts, strict=True)
+            )
             series += [
                 Series((k, k), range_95(getattr(repetitions, measure)[:, k]), options=bar),
                 Series([k], ours[[k]], "", bounds[:, [k]], mine),
                 Series(k, theirs[k, column], options=other),
             ]
-        ticks, legend = dict(enumerate(names)), None if panels else SMALL
+        ticks = {float(k): name for k, name in enumerate(names)}
+        legend = None if panels else SMALL
         panels.append(Panel(series, {"ylabel": f"{measure}, % of games"}, legend, xticks=ticks))
     return panels_png(panels, (9, 4.2), columns=2, dpi=110, colors=64)
 

@@ -53,8 +53,8 @@ def difference(
         same_tournament: whether the policies played against each other.
     """
     games_between = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
-    shares = [np.atleast_1d(wins) / thesis.PLAYED for wins in (first, second)]
-    low, high = wins_difference(*shares, played, games_between)
+    ours, theirs = (np.atleast_1d(wins) / thesis.PLAYED for wins in (first, second))
+    low, high = wins_difference(ours, theirs, played, games_between)
     return thesis.PLAYED * low, thesis.PLAYED * high
 
 
