@@ -7,10 +7,10 @@ cooling schedules of simulated annealing.
 
 from ludoteca.evaluate.studies.bandit_policies import analysis, plots
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER, GAME_ARMS, PROBLEMS
-from ludoteca.evaluate.studies.bandits.cooling import COOLING
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
+from ludoteca.evaluate.tuning.annealing import COOLING
 
 POLICIES = PUBLISHED_POLICIES
 MODULE = "ludoteca.evaluate.studies.bandit_policies"

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.studies.geese.outcomes import Outcomes
+from ludoteca.evaluate.statistics.outcomes import Outcomes
 
 REPETITIONS = 10_000
-PLAYED = 4  # times that the thesis played the competition of figure 10, each with the same result
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Conductance of a player's circuit in Hex, by several readings of the paper's section 3.6.
-
-The paper is that of `tanaka2018`. NeuroHex is the program of Young, Vasan and Hayward, "NeuroHex: a
-deep Q-learning Hex agent", arXiv:1604.07097, 2016.
+"""Conductance of a player's circuit in Hex, with several kinds of links between cells.
 
 The cells without stones of the opponent are resistors between the player's edges. The module
-`ludoteca.agents.games.hex.circuit` solves the circuit of one reading, fast. This module is for
-comparisons on small boards, in plain NumPy.
+`ludoteca.agents.games.hex.circuit` solves the circuit of one kind of links, fast. This module is
+for comparisons on small boards, in plain NumPy.
+
+NeuroHex is the program of Young, Vasan and Hayward, "NeuroHex: a deep Q-learning Hex agent",
+arXiv:1604.07097, 2016.
 """
 
 from typing import NamedTuple

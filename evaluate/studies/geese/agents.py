@@ -1,21 +1,51 @@
-"""Statistics of the report on Hungry Geese: tests against the thesis, ratings and targets."""
+"""Agents in the report on Hungry Geese: titles, tests against the thesis, rivals and ratings."""
 
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from ludoteca.agents.games.hungry_geese.lives import CAUSES
 from ludoteca.agents.networks.cards import load_card, trained_against
-from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import holm
-from ludoteca.evaluate.studies.geese.names import FINALS, SHIPPED, TARGET, agent_title
-from ludoteca.evaluate.studies.geese.outcomes import rate_all, read_outcomes
-from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
+from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE, LEVEL
+from ludoteca.evaluate.studies.verdicts import LEVEL
 
-Labels = Mapping[str, str]  # labels of networks, by the names of their tasks
+THESIS = read_data("geese/uib2021.toml")
+# Titles of the thesis' rule-based agent, in two readings.
+LITERAL_TITLES = {
+    "deterministic:variant=thesis": "deterministic (thesis)",
+    "deterministic:variant=thesis,tail=True": "deterministic (thesis, tail)",
+}
+Labels = Mapping[str, str]  # titles of networks, by the names of their tasks
+
+
+def agent_title(spec: str, networks: Labels | None = None) -> str:
+    """Return the title of an agent in the report.
+
+    Args:
+        spec: spec string of the agent.
+        networks: titles of networks, by the names of their tasks.
+    """
+    name, _, argument = spec.partition(":")
+    options = dict(pair.split("=", 1) for pair in argument.split(",") if "=" in pair)
+    if spec in LITERAL_TITLES:
+        return LITERAL_TITLES[spec]
+    if name == "mcts":
+        return f"decoupled UCT {options['simulations']}"
+    if name == "flat":
+        return f"flat {options['simulations']}, depth {options['playout_depth']}"
+    if name == "cnn":
+        folder = Path(argument.partition(",")[0]).name
+        return (networks or {}).get(folder, folder)
+    if name == "ac":
+        if "seconds" in options:
+            return f"self-play, {options['seconds']} s a move"
+        count = options.get("simulations")
+        return f"self-play, {count} simulations" if count else "self-play"
+    return spec
 
 
 def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
@@ -33,26 +63,17 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
 
     tests: list[tuple[str, float]] = []
     for name, match in matches.items():
-        for agent, theirs in zip(match["agents"], RESULTS[name], strict=True):
+        for agent, theirs in zip(match["agents"], THESIS["results"][name], strict=True):
             lives = agent["lives"]
             for count, measure in zip(theirs, ("wins", "deaths"), strict=False):
                 ours = (lives[measure], lives["geese"] - lives[measure])
-                p = fisher_exact([(count, GAMES - count), ours]).pvalue
+                p = fisher_exact([(count, THESIS["games"] - count), ours]).pvalue
                 rate = 100 * lives[measure] / lives["geese"]
                 title = agent_title(agent["agent"], labels)
                 tests.append((f"{measure} of {title} ({count}, {rate:.1f})", float(p)))
     corrected = holm([p for _, p in tests])
     differing = [text for (text, _), p in zip(tests, corrected, strict=True) if p < LEVEL]
     return len(tests), differing
-
-
-def slowest(records: Records) -> float:
-    """Return the seconds per move of the slowest agent in the fastest of the finals.
-
-    Other finals took longer because other programs ran at the same time.
-    """
-    finals = [records[name]["agents"] for name in FINALS if name in records]
-    return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
@@ -62,25 +83,12 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     """
     ours, *others = (agent["agent"] for agent in match["agents"])
     # Only networks are trained; `"-"` stands for a tree search.
-    card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None
+    card = load_card(*ours.partition(",")[0].split(":")) if ours.startswith("ac:") else None
     relations = [trained_against(card, spec) for spec in others] if card else ["-"]
     names = [agent_title(spec, labels) for spec in others]
     if len(set(names)) == 1:
         return f"three {names[0]}", relations[0]
     return "; ".join(names), "; ".join(relations)
-
-
-def both_targets(counts: tuple[int, int], games: int) -> str:
-    """Return whether both counts reach the fraction `TARGET` of the games, by Wilson intervals.
-
-    Args:
-        counts: numbers of games won and of games survived.
-        games: number of games.
-    """
-    intervals = [wilson(count, games) for count in counts]
-    if all(low >= TARGET for low, _ in intervals):
-        return "yes"
-    return "**no**" if any(high < TARGET for _, high in intervals) else INCONCLUSIVE
 
 
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
@@ -115,8 +123,3 @@ def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
         for key, count in counts.items():
             sums[key] += count
     return totals
-
-
-def causes_of(totals: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the causes of death that occur at all, from the counts of `total_lives`."""
-    return [cause for cause in CAUSES if any(counts[cause] for counts in totals.values())]

@@ -1,20 +1,20 @@
-"""Outcomes of games of Hungry Geese: differences between agents, and their ratings.
+"""Outcomes of games of several agents: differences between the agents, and their ratings.
 
-An outcome of a game is the places of all agents, and which of them survived.
+An outcome of a game is the places of all agents, and which of them survived to the end.
 """
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.statistics.intervals import Z_95
+from ludoteca.evaluate.statistics.ranks import ranks
 from ludoteca.evaluate.statistics.ratings import Order, Ratings, rate_orders
-
-Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,22 @@ class Outcomes:
         scores: NDArray[np.float64] = (agents + 1 - 2 * self.places) / (agents - 1)
         return scores
 
+    def score_contrast(self, weights: Sequence[float]) -> "Difference":
+        """Return the mean over games of a weighted sum of the agents' scores, each in [-1, 1].
+
+        Args:
+            weights: weights of the agents. Shape `[agents]`.
+        """
+        return difference(self.scores, self.games, weights)
+
+    def survival_contrast(self, weights: Sequence[float]) -> "Difference":
+        """Return the mean over games of a weighted sum of the agents' survivals, each 0 or 1.
+
+        Args:
+            weights: weights of the agents. Shape `[agents]`.
+        """
+        return difference(self.alive.astype(float), self.games, weights)
+
 
 class Difference(NamedTuple):
     """Mean of a difference over games, with its normal 95 % interval."""
@@ -50,8 +66,30 @@ class Difference(NamedTuple):
     high: float
 
 
+def count_outcomes(
+    scores: NDArray[Any], alive: NDArray[np.bool_], seat_agents: NDArray[np.int64]
+) -> dict[str, int]:
+    """Return the number of games by outcome, for a match with as many agents as seats.
+
+    An outcome is a text with the place of each agent, in the order of the agents; 1 is the best,
+    and agents that tie share the mean of their places. A star marks agents that survived: `"2 1*
+    3.5 3.5"`.
+
+    Args:
+        scores: score in each seat, by which the agents are ranked. Shape `[games, seats]`.
+        alive: whether the agent in each seat survived. Shape `[games, seats]`.
+        seat_agents: index of the agent in each seat. Shape `[games, seats]`.
+    """
+    seats = np.argsort(seat_agents, axis=1)
+    places = np.take_along_axis(ranks(scores), seats, 1)
+    survived = np.take_along_axis(alive, seats, 1)
+    formats = np.array(["{:g}", "{:g}*"])[survived.astype(int)].tolist()
+    texts = (" ".join(row).format(*values) for row, values in zip(formats, places, strict=True))
+    return dict(Counter(texts).most_common())
+
+
 def read_outcomes(counts: Mapping[str, int]) -> Outcomes:
-    """Return the outcomes of a match, from `ludoteca.evaluate.studies.geese.match.outcomes`."""
+    """Return the outcomes of a match from the texts of `count_outcomes`."""
     rows = [text.split() for text in counts]
     return Outcomes(
         np.array([[float(place.rstrip("*")) for place in row] for row in rows]),

@@ -1,4 +1,4 @@
-"""Computation of the cells of the study of bandits by the workers of an executor.
+"""Computation of the cells of an experiment with bandits by the workers of an executor.
 
 A cell holds the regrets of one policy in a block of problems; a chain is a generator that yields
 the cells that it needs for one result. Several machines may each compute one shard of the cells.
@@ -6,24 +6,16 @@ the cells that it needs for one result. Several machines may each compute one sh
 
 import heapq
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.studies.bandits.cells import (
-    BanditStudy,
-    Cell,
-    Cells,
-    Chain,
-    Regrets,
-    annealing_chain,
-    curve_chain,
-    grid_chain,
-    log_spaced,
-)
+from ludoteca.evaluate.bandits.chains import Chain, annealing_chain, curve_chain, grid_chain
+from ludoteca.evaluate.bandits.experiment import BanditExperiment, Cell, Cells, log_spaced
+from ludoteca.evaluate.bandits.findings import Findings
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 from ludoteca.files import write_atomically
 from ludoteca.local_executor import InlineExecutor
@@ -36,7 +28,7 @@ class CellMissingError(Exception):
 
 @dataclass(frozen=True)
 class Shard:
-    """Shard of the study: the cells whose number is `index` modulo `count`.
+    """Shard of an experiment: the cells whose number is `index` modulo `count`.
 
     A cell's number is its position among the cells that a chain yields at once, or the number of
     the chain.
@@ -65,20 +57,6 @@ class Shard:
 ALL, NOTHING = Shard(), Shard(-1)  # no number is -1 modulo 1
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Results of the study, by the number of arms K."""
-
-    study: BanditStudy
-    # Regret in each problem, by alpha: both grids, 1/K, e/(2K) and 2.
-    regrets: dict[int, dict[float, Regrets]]
-    first_best: dict[int, float]  # the best alpha of the first grid
-    best: dict[int, float]  # the best alpha of both grids
-    annealed: dict[int, list[tuple[float, float]]]  # `(alpha, mean regret)` of each step
-    checkpoints: list[int]  # numbers of rounds after which `curves` has regrets
-    curves: dict[int, dict[str, Regrets]]  # regret in each problem after each checkpoint, by policy
-
-
 class _Progress:
     """Progress of a chain: the number of missing cells that it waits for, and its result.
 
@@ -100,7 +78,11 @@ class _Progress:
 
 
 def compute_all(
-    cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
+    cells: Cells,
+    policies: Sequence[str],
+    workers: Executor,
+    shard: Shard = ALL,
+    threads: int = 1,
 ) -> Generator[tuple[int, int], None, Findings]:
     """Compute the missing cells; after each, yield two numbers: of computed and of queued cells.
 
@@ -109,6 +91,7 @@ def compute_all(
 
     Args:
         cells: folder of the cells.
+        policies: policies that are compared over the rounds.
         workers: executor whose workers compute cells.
         shard: compute the cells of this shard only.
         threads: threads that share the problems of a cell.
@@ -116,7 +99,7 @@ def compute_all(
     Raises:
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
     """
-    study, order = cells.study, count()
+    experiment, order = cells.experiment, count()
     queue: list[tuple[int, int, Cell]] = []  # heap by priority, then by order of arrival
     waiting: dict[Cell, list[_Progress]] = {}  # chains that wait for a missing cell
     queued = set[Cell]()  # all cells that have been in the queue
@@ -139,9 +122,9 @@ def compute_all(
                     queued.add(cell)
                     heapq.heappush(queue, (progress.priority, next(order), cell))
 
-    annealings = [_Progress(0, annealing_chain(cells, k), i) for i, k in enumerate(study.arms)]
-    grids = [_Progress(1, grid_chain(cells, k)) for k in study.arms]
-    curves = _Progress(2, curve_chain(cells))
+    annealings = [_Progress(0, annealing_chain(cells, k), i) for i, k in enumerate(experiment.arms)]
+    grids = [_Progress(1, grid_chain(cells, k)) for k in experiment.arms]
+    curves = _Progress(2, curve_chain(cells, policies))
     for progress in (*annealings, *grids, curves):
         advance(progress)
     started: list[Cell] = []
@@ -151,7 +134,7 @@ def compute_all(
         if not queue:
             return WAIT if len(started) > num_computed else None
         started.append(heapq.heappop(queue)[2])
-        return partial(started[-1].play, study, threads=threads)
+        return partial(started[-1].play, experiment, threads=threads)
 
     num_computed = 0
     with workers.stream(next_task) as stream:
@@ -168,26 +151,29 @@ def compute_all(
             f"{cells.file(next(iter(waiting)))}"
         )
     regrets, first_best, best = (
-        {k: grid.result[i] for k, grid in zip(study.arms, grids, strict=True)} for i in range(3)
+        {k: grid.result[i] for k, grid in zip(experiment.arms, grids, strict=True)}
+        for i in range(3)
     )
-    annealed = {k: chain.result for k, chain in zip(study.arms, annealings, strict=True)}
-    checkpoints = log_spaced(study.curve_rounds)
-    return Findings(study, regrets, first_best, best, annealed, checkpoints, curves.result)
+    annealed = {k: chain.result for k, chain in zip(experiment.arms, annealings, strict=True)}
+    checkpoints = log_spaced(experiment.curve_rounds)
+    return Findings(experiment, regrets, first_best, best, annealed, checkpoints, curves.result)
 
 
-def run_study(
-    study: BanditStudy,
+def run_experiment(
+    experiment: BanditExperiment,
     folder: Path,
+    policies: Sequence[str],
     shard: Shard = ALL,
     threads: int = 1,
     workers: Executor | None = None,
     quiet: bool = True,
 ) -> Findings:
-    """Compute the missing cells of a study, and return its results.
+    """Compute the missing cells of an experiment, and return its results.
 
     Args:
-        study: settings of the study.
-        folder: folder of the cells; must not have cells of a study with other settings.
+        experiment: settings of the experiment.
+        folder: folder of the cells; must not have cells of an experiment with other settings.
+        policies: policies that are compared over the rounds.
         shard: compute the cells of this shard only; with `NOTHING`, only read the computed cells.
         threads: threads that share the problems of a cell.
         workers: executor whose workers compute cells; by default this process.
@@ -195,12 +181,12 @@ def run_study(
 
     Raises:
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
-        ValueError: if the folder has cells of a study with other settings.
+        ValueError: if the folder has cells of an experiment with other settings.
     """
     status = RunStatus("bandits", "", 0, 0, "cells")
-    cells = Cells(study, folder)
+    cells = Cells(experiment, folder)
     with show_progress(lambda: status, not quiet):
-        steps = compute_all(cells, workers or InlineExecutor(), shard, threads)
+        steps = compute_all(cells, policies, workers or InlineExecutor(), shard, threads)
         while True:
             try:
                 done, total = next(steps)
