@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
@@ -269,6 +271,13 @@ def test_interpreted_games_keep_the_contract(name):
 
 
 @pytest.mark.slow
+def test_interpreted_games_keep_the_contract_in_compiled_code():
+    with pytest.warns(GDLWarning, match="its rules are interpreted"):
+        game = make_game("gdl:path=kuhn_poker,max_instances=2")
+    check_game(game, games=3, environments=False)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHEETS)
 def test_environments_pass_the_conformance_suites(name):
     check_game(make_game("gdl", path=name), games=5)
@@ -409,6 +418,8 @@ def test_options_that_need_a_game_without_chance_are_refused():
     for name in ("alphabeta", "mcts:amaf=rave,threads=2"):
         with pytest.raises(ValueError, match="chance"):
             make_agent(name, game)
+    with pytest.raises(ValueError, match="needs a game without chance"):
+        NetworkGuidedSearch(Encoder(game), 1, 10)
 
 
 @pytest.mark.slow
