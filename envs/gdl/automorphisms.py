@@ -1,10 +1,10 @@
 """Automorphisms of a network: permutations of fluents, moves and roles that preserve the rules.
 
 A permutation is tested in states of random games, 512 games in a batch: the image of a state has
-the images of its legal moves, goals and next states. Moreover, each output is proved where possible:
-it is hashed by the structure of its gates, with the inputs under their own names, and under those of
-their images. If the hashes agree, both compute the same function. An output that is not proved must
-have been true in some states of the test and false in others.
+the images of its legal moves, goals and next states. Moreover, each output is proved if possible:
+it is hashed by the structure of its gates, with the inputs under their own names, and under those
+of their images. If the hashes agree, both compute the same function. An output that is not proved
+must have been true in some states of the test and false in others.
 """
 
 from dataclasses import dataclass, replace
@@ -265,8 +265,8 @@ def make_structure_hash() -> Any:
 
     `values`, uint64 `[num_slots]`, holds the names of the inputs, and `results`, `[O]`, is written:
     a hash of each output. A conjunction is the sum of its literals, so their order does not matter.
-    A loop is unrolled: feedback begins false, and is updated after each pass over all gates, as often
-    as there are feedback gates and once more. By then a least fixpoint is reached.
+    A loop is unrolled: feedback begins false, and is updated after each pass over all gates, as
+    often as there are feedback gates and once more. By then a least fixpoint is reached.
     """
 
     @compiled

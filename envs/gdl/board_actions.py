@@ -1,4 +1,4 @@
-"""Actions on a board: moves that name a cell, a column, or the cells where a piece starts and ends."""
+"""Actions on a board: moves that name a cell, a column, or where a piece starts and ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

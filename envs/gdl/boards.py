@@ -1,20 +1,22 @@
 """Boards of rule sheets: the cell and the plane of each fluent.
 
-A board is found without the names of relations: in terms such as `(cell 1 2 white)`, two neighboring
-arguments have ordered constants, and neither argument is determined by the other. The first is the
-column, from left to right, the second the row, from bottom to top; of letters and numbers, the
-letters name the columns. A constant such as `a1` is split into both. Without such terms, terms such
-as `(cell 3 white)` give a board of one row.
+A board is found without the names of relations: in terms such as `(cell 1 2 white)`, two adjacent
+arguments have ordered constants, and neither is determined by the other. The first is the column,
+from left to right, the second the row, from bottom to top; of letters and numbers, the letters name
+the columns. A constant such as `a1` is split into both. Without such terms, terms such as
+`(cell 3 white)` give a board of one row.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.network import Network
-from ludoteca.envs.gdl.orders import Pairs, find_order
+from ludoteca.envs.gdl.orders import Pairs, find_order, relation_order
 from ludoteca.envs.gdl.term_shapes import ATOM, TermGroup, group_terms
 
 MIN_CELLS, MAX_SIDE = 3, 64
@@ -78,7 +80,7 @@ class Board:
         return (self.rows - 1 - row) * self.columns + column
 
     def coordinates(self, cell: int) -> tuple[str, str]:
-        """Return the constants of the column and the row of a cell; the row is "" if all are one."""
+        """Return the constants of the column and the row of a cell; the only row is ""."""
         row, column = divmod(cell, self.columns)
         return self.column_names[column], self.row_names[-1 - row] if self.row_names else ""
 
@@ -104,6 +106,24 @@ class Board:
         return tuple(places)
 
 
+class Grid(NamedTuple):
+    """Cells that the terms of one group name: a candidate for the board.
+
+    Attributes:
+        group: the terms.
+        place: the place of the cell in each term.
+        columns: constants of the columns.
+        rows: constants of the rows; empty if there is one row.
+        is_shared: whether columns and rows can both hold several fluents at once.
+    """
+
+    group: TermGroup
+    place: Place
+    columns: Order
+    rows: Order
+    is_shared: bool
+
+
 def find_board(
     network: Network, relations: Iterable[Pairs], states: NDArray[np.bool_]
 ) -> Board | None:
@@ -114,101 +134,108 @@ def find_board(
         relations: facts of binary relations, which may order constants.
         states: reachable states, S columns: which fluents are true. Shape `[F, S]`.
     """
-    relations = tuple(relations)
     groups = group_terms(network.fluents)
-    grids = [
-        (group, place, orders)
-        for group in groups
-        for place, orders in _grids(group, relations, states)
-    ]
-    if not grids:
-        grids = [
-            (group, place, orders)
-            for group in groups
-            for place, orders in _lines(group, relations, states)
-        ]
+    orders = _Orders(tuple(relations), network.roles)
+    candidates = [group for group in groups if group.shape != ATOM]
+    found = [_find_grid(group, orders, states) for group in candidates]
+    if not any(found):
+        found = [_find_line(group, orders, states) for group in candidates]
+    grids = [grid for grid in found if grid is not None]
     if not grids:
         return None
-    sizes: dict[tuple[Order, Order], int] = {}
-    for group, _, orders in grids:
-        sizes[orders] = sizes.get(orders, 0) + len(group.numbers)
-    columns, rows = max(sizes, key=lambda orders: sizes[orders])
-    chosen = {group.shape: place for group, place, orders in grids if orders == (columns, rows)}
+    sizes: dict[tuple[Order, Order], tuple[bool, int]] = {}
+    for grid in grids:
+        is_shared, size = sizes.get((grid.columns, grid.rows), (False, 0))
+        sizes[grid.columns, grid.rows] = (
+            is_shared or grid.is_shared,
+            size + len(grid.group.numbers),
+        )
+    columns, rows = max(sizes, key=lambda names: sizes[names])
+    chosen = {g.group.shape: g.place for g in grids if (g.columns, g.rows) == (columns, rows)}
     if rows:
-        columns, rows = _with_border(network, relations, columns, rows)
+        columns, rows = _with_border(network, orders, columns, rows)
     return _make_board(network, groups, columns, rows, chosen)
 
 
-def _grids(
-    group: TermGroup, relations: tuple[Pairs, ...], states: NDArray[np.bool_]
-) -> list[tuple[Place, tuple[Order, Order]]]:
-    """Return the place of the cell in the terms of a group, with the orders of columns and rows.
+@dataclass(frozen=True)
+class _Orders:
+    """Orders of the constants of a sheet, in which roles are not coordinates."""
 
-    Returns:
-        At most one place: the first whose columns and rows can both hold several fluents at once,
-        else the first of all.
+    relations: tuple[Pairs, ...]
+    roles: tuple[str, ...]
+
+    def find(self, values: Sequence[str]) -> Order | None:
+        """Return constants in their order, or None if they have none."""
+        return None if set(values) <= set(self.roles) else find_order(values, self.relations)
+
+    def is_named(self, order: Order) -> bool:
+        """Return whether constants are ordered by their names, such as letters, only."""
+        return order[0].isalpha() and relation_order(order, self.relations) is None
+
+
+def _find_grid(group: TermGroup, orders: _Orders, states: NDArray[np.bool_]) -> Grid | None:
+    """Return the cells of the terms of a group, if two neighboring constants are coordinates.
+
+    Of several such pairs, the first that is shared is returned, else the first.
     """
     found = []
-    orders = [find_order(group.values(i), relations) for i in range(group.size)]
-    for i, (first, second) in enumerate(zip(orders, orders[1:], strict=False)):
-        if first is None or second is None:
+    for i, (first, second) in enumerate(
+        pairwise(orders.find(group.values(i)) for i in range(group.size))
+    ):
+        if first is None or second is None or not 1 < len(first) <= MAX_SIDE >= len(second) > 1:
             continue
-        if not (1 < len(first) <= MAX_SIDE and 1 < len(second) <= MAX_SIDE):
-            continue
-        place, columns, rows = Place(i, i + 1), first, second
-        if second[0].isalpha() and not first[0].isalpha():
-            place, columns, rows = Place(i + 1, i), second, first
+        if orders.is_named(first) and orders.is_named(second):
+            continue  # names of blocks, such as a, b and c
         cells = {(constants[i], constants[i + 1]) for constants in group.constants}
-        if len(cells) < max(MIN_CELLS, MIN_FILLED * len(columns) * len(rows)):
+        if len(cells) < max(MIN_CELLS, MIN_FILLED * len(first) * len(second)):
             continue
-        counts = _occupied(group, place, columns, rows, states)
-        by_column, by_row = counts.sum(1), counts.sum(0)
+        grid = Grid(group, Place(i, i + 1), first, second, False)
+        if second[0].isalpha() and not first[0].isalpha():
+            grid = Grid(group, Place(i + 1, i), second, first, False)
+        occupied = _occupied(grid, states)
+        by_column, by_row = occupied.sum(1), occupied.sum(0)
         if (by_column == 1).all() or (by_row == 1).all():
             continue  # a function of the other coordinate, such as the size of each heap
-        several = bool(by_column.max() > 1 and by_row.max() > 1)
-        found.append((not several, i, place, (columns, rows)))
-    return [(place, orders_) for _, _, place, orders_ in sorted(found, key=lambda f: f[:2])[:1]]
+        found.append(grid._replace(is_shared=bool(by_column.max() > 1 and by_row.max() > 1)))
+    return next((grid for grid in found if grid.is_shared), found[0] if found else None)
 
 
-def _occupied(
-    group: TermGroup, place: Place, columns: Order, rows: Order, states: NDArray[np.bool_]
-) -> NDArray[np.int32]:
+def _occupied(grid: Grid, states: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return whether a fluent of each cell is true in each state, 0 or 1.
 
     Returns:
         Shape `[columns, rows, S]`.
     """
-    occupied = np.zeros((len(columns), len(rows), states.shape[1]), np.int32)
-    column_of = {name: i for i, name in enumerate(columns)}
-    row_of = {name: i for i, name in enumerate(rows)}
-    for number, constants in zip(group.numbers, group.constants, strict=True):
-        row = 0 if place.row is None else row_of[constants[place.row]]
-        occupied[column_of[constants[place.column]], row] |= states[number]
+    occupied = np.zeros((len(grid.columns), len(grid.rows), states.shape[1]), np.int32)
+    column_of = {name: i for i, name in enumerate(grid.columns)}
+    row_of = {name: i for i, name in enumerate(grid.rows)}
+    for number, constants in zip(grid.group.numbers, grid.group.constants, strict=True):
+        column = column_of[constants[grid.place.column]]
+        occupied[column, row_of[constants[grid.place.row or 0]]] |= states[number]
     return occupied
 
 
-def _lines(
-    group: TermGroup, relations: tuple[Pairs, ...], states: NDArray[np.bool_]
-) -> list[tuple[Place, tuple[Order, Order]]]:
-    """Return the place of the cell in the terms of a group, on a board of one row.
+def _find_line(group: TermGroup, orders: _Orders, states: NDArray[np.bool_]) -> Grid | None:
+    """Return the cells of the terms of a group, on a board of one row.
 
     In some state, two terms that differ only in the cell are both true: pieces are alike, while a
-    counter has one value.
+    counter has one value. There are no more kinds of pieces than cells.
     """
-    for i in range(group.size if group.shape != ATOM else 0):
-        order = find_order(group.values(i), relations)
-        if order is None or not MIN_CELLS <= len(order) <= MAX_SIDE:
+    for i in range(group.size):
+        order = orders.find(group.values(i))
+        if order is None or not MIN_CELLS <= len(order) <= MAX_SIDE or orders.is_named(order):
             continue
         alike: dict[tuple[str, ...], list[int]] = {}
         for number, constants in zip(group.numbers, group.constants, strict=True):
             alike.setdefault((*constants[:i], *constants[i + 1 :]), []).append(number)
-        if any(states[numbers].sum(0).max() > 1 for numbers in alike.values()):
-            return [(Place(i, None), (order, ()))]
-    return []
+        shares_line = any(states[numbers].sum(0).max() > 1 for numbers in alike.values())
+        if shares_line and len(alike) <= len(order):
+            return Grid(group, Place(i, None), order, (), True)
+    return None
 
 
 def _with_border(
-    network: Network, relations: tuple[Pairs, ...], columns: Order, rows: Order
+    network: Network, orders: _Orders, columns: Order, rows: Order
 ) -> tuple[Order, Order]:
     """Return columns and rows with those on the border that only moves name."""
     for group in group_terms(network.moves):
@@ -219,7 +246,7 @@ def _with_border(
                 extra = set(values[j]) - set(order)
                 if not (other <= set(values[1 - j]) and set(order) <= set(values[j])):
                     continue
-                longer = find_order(values[j], relations)
+                longer = orders.find(values[j])
                 if longer and 0 < len(extra) <= 2 and extra <= {longer[0], longer[-1]}:
                     columns, rows = (longer, rows) if j == 0 else (columns, longer)
     return columns, rows
@@ -240,8 +267,8 @@ def _make_board(
     board = Board(columns, rows, {}, (), 0, empty, empty)
     places = dict(chosen)
     for group in groups:
-        found = board.places_in(group) if group.shape not in chosen else ()
-        if found and (rows or len(group.values(found[0].column)) > 1):
+        found = board.places_in(group) if rows and group.shape not in chosen else ()
+        if found:
             places[group.shape] = found[0]
     cell_of = np.full(len(network.fluents), NO_CELL, np.int32)
     plane_of = np.zeros(len(network.fluents), np.int32)

@@ -37,16 +37,21 @@ def find_order(values: Collection[str], relations: Iterable[Pairs]) -> tuple[str
     distinct = sorted(set(values))
     if all(value.isdecimal() for value in distinct):
         return tuple(sorted(distinct, key=int))
-    for pairs in relations:
-        path = _path(distinct, pairs)
-        if path is not None:
-            return path
+    path = relation_order(distinct, relations)
+    if path is not None:
+        return path
     if distinct == [chr(ord("a") + i) for i in range(len(distinct))] and len(distinct) > 2:
         return tuple(distinct)
     matches = [NUMBERED.fullmatch(value) for value in distinct]
     if len(distinct) > 2 and len({match and match[1] for match in matches}) == 1 and matches[0]:
         return tuple(sorted(distinct, key=lambda value: int(value[len(matches[0][1]) :])))
     return None
+
+
+def relation_order(values: Collection[str], relations: Iterable[Pairs]) -> tuple[str, ...] | None:
+    """Return some constants in the order in which a relation connects them, or None."""
+    paths = (_path(sorted(values), pairs) for pairs in relations)
+    return next((path for path in paths if path is not None), None)
 
 
 def _path(values: list[str], pairs: Pairs) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ reflection exchanges `east` and `west`; each is tested on the network.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         start = self.network.move_start
-        moves = [self.network.moves[a:b] for a, b in zip(start, start[1:], strict=False)]
+        moves = [self.network.moves[a:b] for a, b in pairwise(start)]
         self._fluents = _Terms(self.network.fluents, self.board, self.board.places)
         self._moves = [_Terms(terms, self.board, {}) for terms in moves]
         found = (name for terms in (self._fluents, *self._moves) for name in terms.others())
