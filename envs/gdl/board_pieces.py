@@ -4,6 +4,8 @@ Names only determine the picture, not observations or rules.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ NAMED_COLORS = {
     "white": "#fafafa", "black": "#1b1b1b", "red": "#c0392b", "blue": "#2565ae",
     "green": "#27864a", "yellow": "#e8b923", "orange": "#d9730d", "purple": "#7d3c98",
     "brown": "#8d5a3b", "teal": "#148f8f", "pink": "#d98cb3", "cyan": "#3fb5c4",
+    "magenta": "#b5348f", "gold": "#e8b923", "gray": "#8c8c8c", "grey": "#8c8c8c",
 }  # fmt: skip
 EMPTY_NAMES = {"blank", "empty", "none", "free", "nothing", "clear", "b", "e", "0", "-", "_"}
 MARKS: dict[str, Shape] = {"x": "cross", "xplayer": "cross", "o": "ring", "oplayer": "ring"}
@@ -29,7 +32,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*#@%&$+
 MAX_PIECES = 100
 
 
-def find_empty_planes(board: Board, states: NDArray[np.bool_]) -> tuple[int, ...]:
+def find_empty_planes(
+    board: Board, roles: tuple[str, ...], states: NDArray[np.bool_]
+) -> tuple[int, ...]:
     """Return the planes whose fluents say that a cell is empty.
 
     The name says so, and in all states another fluent of the same relation is true in exactly those
@@ -37,22 +42,24 @@ def find_empty_planes(board: Board, states: NDArray[np.bool_]) -> tuple[int, ...
 
     Args:
         board: the board.
+        roles: names of the roles.
         states: which fluents are true in reachable states. Shape `[F, S]`.
     """
+    has_black = any(role[0].lower() == "b" for role in roles)
     planes = [_names(text) for text in board.planes[: board.num_cell_planes]]
     empty = []
     for plane, (relation, constants) in enumerate(planes):
         if len(constants) != 1 or constants[0].lower() not in EMPTY_NAMES:
             continue
         same = [p for p, (other, _) in enumerate(planes) if other == relation]
-        initials = {planes[p][1][0][:1].lower() for p in same if planes[p][1]}
-        if constants[0].lower() == "b" and "w" in initials:
+        pieces = {name.lower() for p in same for name in planes[p][1]}
+        if constants[0].lower() == "b" and "w" in pieces and has_black:
             continue  # b is black
-        filled = np.zeros((board.rows * board.columns, states.shape[1]), np.int32)
-        numbers = np.flatnonzero(np.isin(board.plane_of, same) & (board.cell_of != NO_CELL))
-        np.add.at(filled, board.cell_of[numbers], states[numbers].astype(np.int32))
-        used = np.unique(board.cell_of[numbers])
-        if (filled[used] == 1).all():
+        filled = np.zeros((board.rows * board.columns, states.shape[1]), np.bool_)
+        others = np.flatnonzero(np.isin(board.plane_of, same) & (board.plane_of != plane))
+        np.logical_or.at(filled, board.cell_of[others], states[others])
+        own = np.flatnonzero(board.plane_of == plane)
+        if (filled[board.cell_of[own]] != states[own]).all():
             empty.append(plane)
     return tuple(empty)
 
@@ -79,49 +86,55 @@ def make_pieces(
     owners = {plane: _owner(names[plane][1], roles) for plane in shown}
     codes = np.zeros(len(board.planes), np.int8)
     pieces: list[Piece] = []
-    letters = _Letters()
     for r, role in enumerate(roles):
         own = [plane for plane in shown if owners[plane] == r]
-        single = own[0] if len(own) == 1 else None
-        labels = (role,) if single is None else (role, *names[single][1])
+        labels = (role, *names[own[0]][1]) if len(own) == 1 else (role,)
         shape: Shape = "head" if len(own) > 1 else "disc"
-        if single is not None:
-            codes[single] = r + 1
+        if len(own) == 1:
+            codes[own[0]] = r + 1
             shape = next((MARKS[x.lower()] for x in labels if x.lower() in MARKS), shape)
-        pieces.append(Piece(letters.new(role), role, shape, _color(labels, COLORS[r]), r))
+        pieces.append(Piece("", role, shape, _color(labels, COLORS[r]), r))
     for plane in shown:
         if codes[plane]:
             continue
         (relation, constants), owner = names[plane], owners[plane]
         label = " ".join(constants) or relation
         color = pieces[owner].color if owner >= 0 else _color(constants, OTHER)
-        is_square = owner < 0 and (not constants or label.lower() in SQUARES)
-        letter = letters.new(_kind(label, roles[owner]) if owner >= 0 else label)
-        pieces.append(Piece(letter, label, "square" if is_square else "head", color, owner))
+        # Such as walls between two cells.
+        names_cell = any(
+            column in board.column_names and row in board.row_names
+            for column, row in pairwise(constants)
+        )
+        is_square = owner < 0 and (not constants or label.lower() in SQUARES or names_cell)
+        pieces.append(Piece("", label, "square" if is_square else "head", color, owner))
         codes[plane] = len(pieces)
-    return tuple(pieces), codes
+    return _with_letters(pieces, roles), codes
+
+
+def _with_letters(pieces: list[Piece], roles: tuple[str, ...]) -> tuple[Piece, ...]:
+    """Return pieces with different letters: of the second player lower case, if possible.
+
+    Letters of pieces that no cell shows, those of players with several kinds, are chosen last.
+    """
+    used = {"."}
+    letters = {}
+    for i in sorted(range(len(pieces)), key=lambda i: i < len(roles) and pieces[i].shape == "head"):
+        piece = pieces[i]
+        kind = piece.name if i < len(roles) else _kind(piece.name, piece.player, roles)
+        own = [c.upper() for c in kind if c.isalnum()]
+        if piece.player == 1 and i >= len(roles):
+            own = [c.lower() for c in own]
+        more = map(chr, range(0x3B1, 0x3B1 + 200))  # Greek letters and further
+        letter = next(c for c in (*own, *LETTERS, *more) if c not in used)
+        used.add(letter)
+        letters[i] = letter
+    return tuple(replace(piece, letter=letters[i]) for i, piece in enumerate(pieces))
 
 
 def _names(plane: str) -> tuple[str, tuple[str, ...]]:
     """Return the name of the relation of a plane, and its constants but the coordinates."""
     constants = (name for name in CONSTANT.findall(plane) if name not in COORDINATES)
     return plane.strip("()").split(" ")[0], tuple(constants)
-
-
-class _Letters:
-    """Letters that are not in use yet."""
-
-    def __init__(self) -> None:
-        self._used: set[str] = {"."}
-
-    def new(self, name: str) -> str:
-        """Return the first free letter of a name, else any free one, and take it."""
-        own = [c for c in name if c.isalnum()]
-        candidates = [*(c.upper() for c in own[:1]), *own, *(c.upper() for c in own), *LETTERS]
-        more = (chr(code) for code in range(0x3B1, 0x3B1 + 200))  # Greek letters and further
-        letter = next(c for c in (*candidates, *more) if c not in self._used)
-        self._used.add(letter)
-        return letter
 
 
 def _owner(names: tuple[str, ...], roles: tuple[str, ...]) -> int:
@@ -145,14 +158,12 @@ def _owner(names: tuple[str, ...], roles: tuple[str, ...]) -> int:
     return -1
 
 
-def _kind(label: str, role: str) -> str:
+def _kind(name: str, player: int, roles: tuple[str, ...]) -> str:
     """Return a piece's name without that of its owner, such as `Pawn` for `whitePawn`."""
-    lowered = label.lower()
-    if lowered.startswith(role.lower()):
-        return label[len(role) :].strip(" _-")
-    if lowered[:1] == role[:1].lower() and len(label) == 2:
-        return label[1:]
-    return label
+    role = roles[player].lower() if player >= 0 else ""
+    if role and name.lower().startswith(role):
+        return name[len(role) :]
+    return name[1:] if len(name) == 2 and name[:1].lower() == role[:1] else name
 
 
 def _color(names: Iterable[str], default: str) -> str:

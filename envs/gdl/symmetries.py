@@ -55,7 +55,7 @@ def find_sheet_board(text: str, network: Network, dynamics: Dynamics) -> FoundBo
     board = find_board(network, binary_facts(parse(text)), states)
     if board is None:
         return None
-    empty = find_empty_planes(board, states)
+    empty = find_empty_planes(board, network.roles, states)
     return FoundBoard(board, empty, has_stacks(board, empty, states))
 
 
