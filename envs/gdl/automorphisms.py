@@ -130,7 +130,8 @@ class SymmetryTest:
             values = self.network.goal_values[self.network.goal_roles == role]
             if values.min() < value < values.max() and not counts[0][0, num_moves + goal]:
                 counts[0][0, num_moves + goal] = MIN_SEEN
-        return (counts[0] >= MIN_SEEN).all(0), (counts[1] >= MIN_SEEN).all(0)
+        seen1, seen2 = (np.logical_and.reduce(count >= MIN_SEEN) for count in counts)
+        return seen1, seen2
 
     def _holds(self, candidate: Automorphism, outputs: NDArray[np.int64], batch: int) -> bool:
         """Return whether the images of the states of a batch have the images of their results."""
@@ -226,8 +227,8 @@ def _different_structure(
 
 def _count(words: Words) -> NDArray[np.int64]:
     """Return the number of set bits of each row."""
-    bits = np.unpackbits(words.view(np.uint8), axis=1)
-    return bits.sum(1, dtype=np.int64)
+    counts: NDArray[np.int64] = np.unpackbits(words.view(np.uint8), axis=1).sum(1, dtype=np.int64)
+    return counts
 
 
 @factory("tests of symmetries")

@@ -67,12 +67,9 @@ def arrange_actions(terms: Sequence[str], board: Board | None, has_stacks: bool)
         place = board.places_in(placing[0])[0]
         names = []
         for cell in range(num_cells):
-            constants = [""] * placing[0].size
             column, row = board.coordinates(cell)
-            constants[place.column] = column
-            if place.row is not None:
-                constants[place.row] = row
-            names.append(placing[0].text(constants))
+            both = (column, row) if place.row is None or place.column < place.row else (row, column)
+            names.append(placing[0].text(both[: placing[0].size]))
         return BoardActions("cells", (*names, *(term for term in terms if term not in cells)))
     if not cells:
         return BoardActions("none", tuple(terms))
@@ -89,7 +86,7 @@ def reorder_moves(
     Moves that are not among the terms come last.
     """
     rank = {term: i for i, term in enumerate(terms)}
-    ranks = [rank.get(move, len(rank)) for move in network.moves]
+    ranks = np.array([rank.get(move, len(rank)) for move in network.moves])
     roles = np.repeat(np.arange(len(network.roles)), np.diff(network.move_start))
     order = np.lexsort((ranks, roles))  # stable
     if np.array_equal(order, np.arange(len(order))):

@@ -45,7 +45,9 @@ def board_layout(
     upright = {"background": "#3b6ea5", "line": "#2c5480"}
     checkered = {"background": "#efdfbf", "dark": "#dcc094", "line": "#b58d5b"}
     is_checkered = any(start != end for start, end in actions.moves)
-    colors = upright if actions.kind == "columns" else checkered if is_checkered else {}
+    colors: dict[str, Any] = (
+        upright if actions.kind == "columns" else checkered if is_checkered else {}
+    )
     return Layout(
         "squares",
         rows,

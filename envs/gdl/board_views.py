@@ -106,7 +106,7 @@ def _make_fluent_observe(num_fluents: int, roles: int) -> Any:
     return observe
 
 
-def _make_board_observe(board: Board, views: NDArray[np.int32], roles: int) -> Any:
+def _make_board_observe(board: Board, views: NDArray[np.int64], roles: int) -> Any:
     """Return the kernel `observe` of `Game`: the planes of a board, then one per player.
 
     Args:

@@ -42,8 +42,9 @@ def find_order(values: Collection[str], relations: Iterable[Pairs]) -> tuple[str
         return path
     if distinct == [chr(ord("a") + i) for i in range(len(distinct))] and len(distinct) > 2:
         return tuple(distinct)
-    matches = [NUMBERED.fullmatch(value) for value in distinct]
-    if len(distinct) > 2 and len({match and match[1] for match in matches}) == 1 and matches[0]:
+    matches = [match for match in map(NUMBERED.fullmatch, distinct) if match]
+    names = {match[1] for match in matches}
+    if len(distinct) == len(matches) > 2 and len(names) == 1:
         return tuple(sorted(distinct, key=lambda value: int(value[len(matches[0][1]) :])))
     return None
 

@@ -132,7 +132,8 @@ class SheetSymmetries:
         network, actions = self._network, len(self._actions.names)
         cells = self.board.rows * self.board.columns if self._found else 1
         sizes = len(network.fluents), len(network.moves), len(network.roles)
-        identity = Automorphism(*map(np.arange, sizes), proved=True)
+        fluents, moves, roles = map(np.arange, sizes)
+        identity = Automorphism(fluents, moves, roles, proved=True)
         found = [(Symmetry("identity", np.arange(cells), np.arange(actions)), identity)]
         for candidates in spatial_maps(self._vocabulary) if self._is_testable else ():
             verified = (self._verify(term_map) for term_map in candidates)

@@ -4,7 +4,7 @@ They are candidates for automorphisms of a network. Names only suggest candidate
 reflection exchanges `east` and `west`; each is tested on the network.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
@@ -191,7 +191,7 @@ def _direction_maps(constants: Iterable[str], name: str) -> list[dict[str, str]]
 
     Rows may be numbered from the bottom or from the top, so a transposition has two.
     """
-    step_maps = {
+    step_maps: dict[str, list[Callable[[int, int], tuple[int, int]]]] = {
         "rotate 180": [lambda x, y: (-x, -y)],
         "mirror columns": [lambda x, y: (-x, y)],
         "mirror rows": [lambda x, y: (x, -y)],
@@ -203,7 +203,7 @@ def _direction_maps(constants: Iterable[str], name: str) -> list[dict[str, str]]
     known = set(constants)
     candidates: list[dict[str, str]] = []
     for step_map in step_maps.get(name, []):
-        images = {}
+        images: dict[str, str] = {}
         for family in FAMILIES:
             by_step = {STEPS[direction]: direction for direction in family}
             images |= {d: by_step.get(step_map(*STEPS[d]), d) for d in family if d in known}
