@@ -184,12 +184,13 @@ def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> st
             summary(results),
             "",
             "*load*: CPU seconds from the file to the compiled propositional network, whose size "
-            "is *gates*. *board*: rows x columns; *symmetries*: verified reflections and rotations, "
-            "and the identity. *plies*: joint moves per random game. *steps/s*: joint moves per "
-            "CPU second in random games, 512 games at once in one thread, or one game if the sheet "
-            "is interpreted. *positions*: positions of random games of GGP-Base's prover that were compared: true fluents, legal moves of "
-            "all roles, whether the game is over, goal values. *sequential*: in no state of the "
-            "random games did two roles have more than one legal move.",
+            "is *gates*. *board*: rows x columns; *symmetries*: verified reflections and "
+            "rotations, and the identity. *plies*: joint moves per random game. *steps/s*: joint "
+            "moves per CPU second in random games, 512 games at once in one thread, or one game if "
+            "the sheet is interpreted. *positions*: positions of random games of GGP-Base's prover "
+            "that were compared: true fluents, legal moves of all roles, whether the game is over, "
+            "goal values. *sequential*: in no state of the random games did two roles have more "
+            "than one legal move.",
             "",
             table(HEADINGS, [table_row(coverage) for coverage in results], 2),
             "",
