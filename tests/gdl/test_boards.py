@@ -83,7 +83,7 @@ def test_boards_and_symmetries_are_those_of_our_games(name):
 @own_sheets
 @pytest.mark.interpreted
 def test_pictures_show_the_pieces_of_our_games(name):
-    from_top = OWN_SHEETS[name].game.layout.coordinates == "a1 top" and name != "connect4"
+    from_top = OWN_SHEETS[name].game.layout.coordinates != "a1 bottom" and name != "connect4"
     shown = 0
     for game, s, own, t in play_along(name, 30):
         pieces = owners(own, t)
@@ -91,9 +91,11 @@ def test_pictures_show_the_pieces_of_our_games(name):
             pieces, s_pieces = pieces >= 0, game.layout.cells(s) > 0
         else:
             s_pieces = owners(game, s)
+        if name == "free_for_all":  # pieces on the spawn cells are no fluents
+            pieces, s_pieces = pieces[:, 1:-1], s_pieces[:, 1:-1]
         assert np.array_equal(s_pieces[::-1] if from_top else s_pieces, pieces)
         shown += 1
-    assert shown > 5
+    assert shown > 3
 
 
 @pytest.mark.interpreted
