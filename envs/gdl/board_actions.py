@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.gdl.boards import Board
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.gdl.rule_calls import InterpretedProgram, reorder_interpreted_moves
 from ludoteca.envs.gdl.term_shapes import group_terms
 
 MIN_PLACED = 1 / 2  # of the cells, if actions are numbered like cells
@@ -92,12 +93,17 @@ def reorder_moves(
     if np.array_equal(order, np.arange(len(order))):
         return network, dynamics
     moves, fluents = len(order), len(network.fluents)
-    outputs = network.phase1.outputs
+    phase1, phase2 = network.phase1, network.phase2
+    if isinstance(phase1, InterpretedProgram) and isinstance(phase2, InterpretedProgram):
+        phase1, phase2 = reorder_interpreted_moves(phase1, phase2, order)
+    else:
+        outputs = np.append(phase1.outputs[:moves][order], phase1.outputs[moves:])
+        phase1, phase2 = replace(phase1, outputs=outputs), _with_inputs(phase2, fluents, order)
     reordered = replace(
         network,
         moves=tuple(network.moves[m] for m in order),
-        phase1=replace(network.phase1, outputs=np.append(outputs[:moves][order], outputs[moves:])),
-        phase2=_with_inputs(network.phase2, fluents, order),
+        phase1=phase1,
+        phase2=phase2,
     )
     games = replace(dynamics.random_games, waits=dynamics.random_games.waits[order])
     return reordered, replace(dynamics, waits=dynamics.waits[order], random_games=games)

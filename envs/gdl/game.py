@@ -195,7 +195,7 @@ def make_network_game(
     """
     terms = action_terms(network, dynamics)
     order = BoardActions("none", terms)
-    if found is not None and network.phase1.num_slots:  # not if it is interpreted
+    if found is not None:
         order = arrange_actions(terms, found.board, found.has_stacks)
         network, dynamics = reorder_moves(network, dynamics, order.terms)
     actions = number_actions(network, dynamics, order.terms)

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding
@@ -150,9 +150,40 @@ class RuleEvaluation:
             outputs=np.zeros(outputs, np.int32),
             num_slots=0,
             evaluate=evaluate,
-            digest=int.from_bytes(hashed[:7], "little"),  # 7 bytes: a positive int64
+            digest=_number(hashed),
             num_words=num_words,
         )
+
+
+def reorder_interpreted_moves(
+    phase1: InterpretedProgram, phase2: InterpretedProgram, order: NDArray[np.int64]
+) -> tuple[InterpretedProgram, InterpretedProgram]:
+    """Return both phases with the moves in another order: move i is the old `order[i]`."""
+    size = len(order)
+
+    def evaluate1(fluents: Any, joint: Any, out: Any) -> None:
+        phase1.evaluate(fluents, joint, out)
+        bits = np.unpackbits(np.array(out, "<u8").view(np.uint8), bitorder="little")
+        bits[:size] = bits[:size][order]
+        _write_bits(np.flatnonzero(bits).tolist(), out)
+
+    def evaluate2(fluents: Any, joint: Any, out: Any) -> None:
+        moves = np.array(joint)
+        phase2.evaluate(fluents, np.where(moves < 0, moves, order[moves]), out)
+
+    return _renamed(phase1, evaluate1, order), _renamed(phase2, evaluate2, order)
+
+
+def _renamed(
+    program: InterpretedProgram, evaluate: Evaluate, order: NDArray[np.int64]
+) -> InterpretedProgram:
+    """Return a program with another evaluation, and a digest that depends on the order too."""
+    hashed = hashlib.sha256(f"{program.digest} {order.tolist()}".encode()).digest()
+    return replace(program, evaluate=evaluate, digest=_number(hashed))
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest[:7], "little")  # 7 bytes: a positive int64
 
 
 def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
