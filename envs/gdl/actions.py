@@ -1,6 +1,7 @@
 """Numbering of actions: the moves of all roles as one action space.
 
-A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever role makes it.
+A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever player makes it. The
+moves of the role `random` are not actions.
 """
 
 from collections.abc import Sequence
@@ -26,12 +27,12 @@ class ActionTable:
     Attributes:
         names: the terms, such as `"mark 1 2"`: without parentheses, unless they are nested.
             Length A.
-        action_of_move: the action of each move, or `NONE` for waiting moves. Ascending within a
-            role. Shape `[M]`.
+        action_of_move: the action of each move, or `NONE` for waiting moves and those of `random`.
+            Ascending within a role. Shape `[M]`.
         move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
         role_masks: the moves of each role as bits, in the order of the outputs of phase 1. Shape
             `[R, ceil((M + G + 1) / 64)]`.
-        action_masks: likewise, without waiting moves.
+        action_masks: likewise, only the moves that are actions.
     """
 
     names: tuple[str, ...]
@@ -59,8 +60,11 @@ def action_terms(network: Network, dynamics: Dynamics) -> tuple[str, ...]:
 
 def _listed(network: Network, dynamics: Dynamics) -> NDArray[np.bool_]:
     """Return which moves are actions. Shape `[M]`."""
-    listed = ~dynamics.waits if dynamics.sequential else np.ones(len(network.moves), np.bool_)
-    return listed if listed.any() else ~listed  # a game needs at least one action
+    of_players = np.ones(len(network.moves), np.bool_)
+    if (chance := network.random_role) >= 0:
+        of_players[network.move_start[chance] : network.move_start[chance + 1]] = False
+    listed = of_players & ~dynamics.waits if dynamics.sequential else of_players
+    return listed if listed.any() else of_players  # a game needs at least one action
 
 
 def number_actions(network: Network, dynamics: Dynamics, order: Sequence[str]) -> ActionTable:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.gdl.boards import Board
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.network import Network, Program
-from ludoteca.envs.gdl.rule_calls import InterpretedProgram, reorder_interpreted_moves
+from ludoteca.envs.gdl.rule_calls import InterpretedProgram, with_legal_order, with_move_order
 from ludoteca.envs.gdl.term_shapes import group_terms
 
 MIN_PLACED = 1 / 2  # of the cells, if actions are numbered like cells
@@ -93,17 +93,18 @@ def reorder_moves(
     if np.array_equal(order, np.arange(len(order))):
         return network, dynamics
     moves, fluents = len(order), len(network.fluents)
-    phase1, phase2 = network.phase1, network.phase2
-    if isinstance(phase1, InterpretedProgram) and isinstance(phase2, InterpretedProgram):
-        phase1, phase2 = reorder_interpreted_moves(phase1, phase2, order)
+    phase1 = network.phase1
+    if isinstance(phase1, InterpretedProgram):
+        phase1 = with_legal_order(phase1, order)
     else:
         outputs = np.append(phase1.outputs[:moves][order], phase1.outputs[moves:])
-        phase1, phase2 = replace(phase1, outputs=outputs), _with_inputs(phase2, fluents, order)
+        phase1 = replace(phase1, outputs=outputs)
     reordered = replace(
         network,
         moves=tuple(network.moves[m] for m in order),
         phase1=phase1,
-        phase2=phase2,
+        phase2=_with_inputs(network.phase2, fluents, order),
+        phase3=_with_inputs(network.phase3, fluents, order),
     )
     games = replace(dynamics.random_games, waits=dynamics.random_games.waits[order])
     return reordered, replace(dynamics, waits=dynamics.waits[order], random_games=games)
@@ -111,6 +112,8 @@ def reorder_moves(
 
 def _with_inputs(program: Program, first: int, order: NDArray[np.int64]) -> Program:
     """Return a program whose inputs from `first` on are permuted: input i is the old `order[i]`."""
+    if isinstance(program, InterpretedProgram):
+        return with_move_order(program, order)
     slots = np.arange(program.num_slots, dtype=np.int32)
     slots[1 + first + order] = 1 + first + np.arange(len(order))
     gates = program.gates.copy()

@@ -29,7 +29,8 @@ def board_layout(
         empty: planes whose fluents say that a cell is empty.
         actions: its actions.
     """
-    pieces, codes = make_pieces(board, network.roles, empty)
+    players = tuple(network.roles[r] for r in network.players)
+    pieces, codes = make_pieces(board, players, empty)
     counts = np.bincount(board.plane_of[network.initial], minlength=len(board.planes))
     code_of = codes[board.plane_of]
     shown = np.flatnonzero((code_of > 0) & (board.cell_of != NO_CELL))
@@ -80,8 +81,8 @@ def fluent_layout(network: Network) -> Layout:
     rows = max(1, -(-size // columns))
     pieces = [Piece("#", "true", "square", "#3f4a5a")]
     # No cell shows the pieces of the players: they give the players' names and colors.
-    for r, role in enumerate(network.roles):
-        pieces.append(Piece(LETTERS[r], role, "disc", COLORS[r], r))
+    for p, r in enumerate(network.players):
+        pieces.append(Piece(LETTERS[p], network.roles[r], "disc", COLORS[p], p))
 
     def cells(s: Any) -> Any:
         shown = np.zeros(rows * columns, np.int8)

@@ -12,19 +12,20 @@ With a board, `boards.Board` has the plane and the cell of each fluent.
 """
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.actions import action_terms, number_actions
+from ludoteca.envs.gdl.actions import NONE, action_terms, number_actions
 from ludoteca.envs.gdl.board_actions import BoardActions, arrange_actions, reorder_moves
 from ludoteca.envs.gdl.board_layout import board_layout, fluent_layout
-from ludoteca.envs.gdl.board_views import board_view, flat_view
+from ludoteca.envs.gdl.board_views import board_view, flat_view, percept_view
 from ludoteca.envs.gdl.boards import Board
 from ludoteca.envs.gdl.compile import compile_text
-from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
+from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
 from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
@@ -32,6 +33,7 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.gdl.percepts import validate_percepts
 from ludoteca.envs.gdl.symmetries import FoundBoard, SheetSymmetries, find_sheet_board
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.params import choice, integer
@@ -50,6 +52,7 @@ def gdl(
     max_plies: int | None = None,
     max_seconds: float = MAX_SECONDS,
     max_instances: int = MAX_INSTANCES,
+    observe: str = "auto",
     planes: str = "board",
 ) -> Game:
     """Game from a rule sheet in the Game Description Language (GDL).
@@ -57,7 +60,8 @@ def gdl(
     If the fluents of the sheet are on a board, such as `(cell 1 2 x)`, observations are the planes
     of the board, `board(game).planes`. Otherwise they are the fluents, one plane of one cell each,
     in the order of `rules(game).fluents`. The observing player follows, one-hot, one plane for each
-    player, unless the rules are the same for both players, see docs/gdl.md.
+    player, unless the rules are the same for both players, see docs/gdl.md. If the sheet has rules
+    for `sees`, observations are the percepts of the player instead, see `percepts`.
 
     A sheet that exceeds a limit of the compilation is interpreted, with a `GDLWarning`: the game is
     the same, thousands of times slower.
@@ -69,6 +73,8 @@ def gdl(
             multiple of the length of the longest of many random games.
         max_seconds: limit of CPU seconds for the compilation of the sheet.
         max_instances: limit of ground instances of rules.
+        observe: `"auto"`: players observe the state, or their percepts if the sheet has rules for
+            `sees`; `"state"`: they always observe the state.
         planes: `"board"`, or `"flat"` for observations without a board.
 
     Raises:
@@ -78,13 +84,14 @@ def gdl(
     """
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
+    choice("observe", observe, ("auto", "state"))
     choice("planes", planes, PLANES)
     file = find_sheet(path)
     try:
         text = read_sheet(file)
     except OSError as error:
         raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {error}") from None
-    key = (text, str(path), max_plies, max_seconds, max_instances, planes)
+    key = (text, str(path), max_plies, max_seconds, max_instances, observe, planes)
     with LOCK:
         if key not in _games:
             network, dynamics = _compiled(text, file.name, max_seconds, max_instances)
@@ -93,13 +100,16 @@ def gdl(
                 "max_plies": max_plies,
                 "max_seconds": max_seconds,
                 "max_instances": max_instances,
+                "observe": observe,
                 "planes": planes,
             }
             limits = text, max_seconds, max_instances
             if limits not in _boards:
                 _boards[limits] = find_sheet_board(text, network, dynamics)
             found = _boards[limits]
-            game = make_network_game(network, dynamics, file.stem, params, max_plies, found)
+            game = make_network_game(
+                network, dynamics, file.stem, params, max_plies, observe == "state", found
+            )
             object.__setattr__(game, "_factory", gdl)  # the dataclass is frozen
             _games[key] = game
         return _games[key]
@@ -134,9 +144,41 @@ def board(game: Game) -> Board | None:
     return found
 
 
-def _rules(game: Game) -> tuple[Network, Dynamics]:
-    """Return the network and the dynamics that `make_network_game` has stored in a game."""
-    rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int = 0) -> Any:
+    """Return the position of a game that `gdl` has made in a state, as a record like `Game.new`.
+
+    The record has no last moves, and no percepts.
+
+    Args:
+        game: the game.
+        fluents: the true fluents, names in `rules(game).fluents`.
+        plies: number of joint moves so far.
+        seed: seed of the chance events to come.
+
+    Raises:
+        ValueError: if the game is not from a rule sheet, or a fluent can never be true.
+    """
+    network, _, kernels = _rules(game)
+    is_true = np.zeros(-(-len(network.fluents) // 64) * 64, np.bool_)
+    for fluent in fluents:
+        if fluent not in network.fluents:
+            raise ValueError(f"the fluent {fluent} can never be true")
+        is_true[network.fluents.index(fluent)] = True
+    s = game.new(seed)
+    s.fluents[:] = np.packbits(is_true, bitorder="little").view("<u8")
+    for name, value in (("joint", NONE), ("percepts", 0), ("turn_percepts", 0),
+                        ("game_percepts", 0), ("last_action", NONE)):  # fmt: skip
+        if name in (game.state.names or ()):
+            s[name] = value
+    s.plies = plies
+    with np.errstate(all="ignore"):  # kernels may rely on integer overflow
+        kernels.refresh(s)
+    return s
+
+
+def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
+    """Return the network, dynamics and kernels that `make_network_game` has stored in a game."""
+    rules: tuple[Network, Dynamics, GDLKernels] | None = vars(game).get("_rules")
     if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
     return rules
@@ -181,6 +223,7 @@ def make_network_game(
     title: str,
     params: dict[str, Any],
     max_plies: int | None = None,
+    observe_state: bool = False,
     found: FoundBoard | None = None,
 ) -> Game:
     """Return the game of a network.
@@ -191,6 +234,7 @@ def make_network_game(
         title: displayed name.
         params: parameters of the factory; with `planes="flat"`, observations have no board.
         max_plies: limit of joint moves, or None for that of the dynamics.
+        observe_state: whether players observe the state even if the sheet has rules for `sees`.
         found: its board, if there is one.
     """
     terms = action_terms(network, dynamics)
@@ -205,19 +249,30 @@ def make_network_game(
     symmetries = SheetSymmetries(
         network, dynamics, found, actions, num_cells if order.kind == "cells" else 0
     )
-    is_flat = found is None or params.get("planes") == "flat"
-    if found and (len(found.board.planes) + len(network.roles)) * num_cells > MAX_VALUES:
-        is_flat = True
-    view = flat_view(network, symmetries) if is_flat else board_view(network, symmetries)
+    players, num_actions = len(network.players), len(actions.names)
+    if network.has_hidden_information and not observe_state:
+        view = percept_view(network, num_actions)
+    elif (
+        found is None
+        or params.get("planes") == "flat"
+        or (len(found.board.planes) + players) * num_cells > MAX_VALUES
+    ):
+        view = flat_view(network, symmetries)
+    else:
+        view = board_view(network, symmetries)
+    layout = fluent_layout(network)
+    if found is not None:
+        layout = board_layout(network, found.board, found.empty, order)
     game = Game(
         name="gdl",
         title=f"{title} (GDL)",
         params=params,
-        num_players=len(network.roles),
-        num_actions=len(actions.names),
+        num_players=players,
+        num_actions=num_actions,
         max_plies=limit,
         observation_shape=view.shape,
         dynamics="sequential" if dynamics.sequential else "simultaneous",
+        zero_sum=is_zero_sum(network, dynamics.random_games),
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
@@ -227,20 +282,18 @@ def make_network_game(
         is_terminal=kernels.is_terminal,
         returns=kernels.returns,
         observe=view.observe,
-        layout=fluent_layout(network)
-        if found is None
-        else board_layout(network, found.board, found.empty, order),
+        layout=layout,
         action_names=actions.names,
         symmetries=view.symmetries,
         mirror=view.mirror,
-        validate=_make_validate(network, kernels, limit),
+        validate=_make_validate(network, kernels, limit, num_actions),
     )
-    object.__setattr__(game, "_rules", (network, dynamics))
+    object.__setattr__(game, "_rules", (network, dynamics, kernels))
     object.__setattr__(game, "_board", found and found.board)
     return game
 
 
-def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any:
+def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_actions: int) -> Any:
     """Return the function `validate` of `Game`."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
 
@@ -255,6 +308,10 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any
             return f"joint is {s['joint'].tolist()}, expected moves from -1 to {num_moves - 1}"
         if not np.isin(s["forfeited"], (0, 1)).all():
             return f"forfeited is {s['forfeited'].tolist()}, expected 0s and 1s"
+        if network.has_hidden_information and (
+            problem := validate_percepts(network, num_actions, s)
+        ):
+            return problem
         copy = np.zeros(1, kernels.state)
         copy[0] = np.asarray(s)[()]
         fresh = view_records(copy)[0]

@@ -168,14 +168,18 @@ def spatial_maps(vocabulary: Vocabulary) -> Iterator[list[TermMap]]:
 def exchange_maps(vocabulary: Vocabulary) -> Iterator[TermMap]:
     """Yield candidates for exchanges of two players, those that fix all cells first."""
     network = vocabulary.network
-    if len(network.roles) != 2:
+    if len(network.players) != 2:
         return
+    first, second = network.players
+    roles = list(range(len(network.roles)))
+    roles[first], roles[second] = second, first
+    names = network.roles[first], network.roles[second]
     for name, cells in _cell_maps(vocabulary.board):
-        for exchanged in _piece_maps(vocabulary.constants, *network.roles):
+        for exchanged in _piece_maps(vocabulary.constants, *names):
             for directions in _direction_maps(vocabulary.constants, name):
                 for lines in (True, False) if name != "identity" else (True,):
                     constants = directions | exchanged
-                    yield TermMap(name, cells, lines, constants, (1, 0))
+                    yield TermMap(name, cells, lines, constants, tuple(roles))
 
 
 def _cell_maps(board: Board) -> list[tuple[str, NDArray[np.int64]]]:
