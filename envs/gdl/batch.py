@@ -129,6 +129,16 @@ class BatchSimulator:
         games, steps, longest, stuck, two = counts.tolist()
         return BatchResult(games, steps, goals, longest, stuck, bad_goals, two, waits, errors)
 
+    @property
+    def fluents(self) -> NDArray[np.uint64]:
+        """Copy of the fluents of all games, one bit per game. Shape `[F, WORDS]`."""
+        return self._values1[1 : 1 + len(self.network.initial)].copy()
+
+    @property
+    def moves(self) -> NDArray[np.int32]:
+        """Copy of the last move of each role in each game, or -1. Shape `[R, GAMES]`."""
+        return self._moves.copy()
+
 
 class BatchArrays(NamedTuple):
     """Arrays of a network for compiled code; see `Network`, `Program` and `BatchSimulator`."""

@@ -21,9 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.rules import RANDOM
+from ludoteca.envs.gdl.symmetries import find_sheet_board
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
@@ -52,6 +57,9 @@ class SheetCoverage:
         fluents: number of fluents.
         moves: number of moves of all roles.
         gates: number of gates of the compiled network.
+        board: rows and columns of the board, such as `"6 x 7"`, or an empty string if there is none
+            or the sheet is interpreted.
+        symmetries: number of verified symmetries of the board, the identity included.
         load_seconds: CPU seconds of parsing and compiling, or of the attempt.
         steps_per_second: joint moves per CPU second in random games: 512 games at once if the
             sheet is compiled, one game if it is interpreted.
@@ -72,6 +80,8 @@ class SheetCoverage:
     fluents: int = 0
     moves: int = 0
     gates: int = 0
+    board: str = ""
+    symmetries: int = 0
     load_seconds: float = 0.0
     steps_per_second: float = 0.0
     games: int = 0
@@ -208,10 +218,24 @@ def measure_coverage(
         moves=len(network.moves),
         gates=network.num_gates,
         load_seconds=round(load_seconds, 2),
+        **describe_board(path, network),
     )
     if trace is None:
         return coverage
     return replace(coverage, **_compare_with_oracle(machine, trace))
+
+
+def describe_board(path: Path, network: Network) -> dict[str, Any]:
+    """Return the fields `board` and `symmetries` of `SheetCoverage`."""
+    dynamics = analyze(network)
+    found = find_sheet_board(read_sheet(path), network, dynamics)
+    if found is None:
+        return {}
+    game = make_network_game(network, dynamics, path.stem, {}, found=found)
+    return {
+        "board": f"{found.board.rows} x {found.board.columns}",
+        "symmetries": len(game.symmetries()),
+    }
 
 
 def _measure_interpreted(
