@@ -11,10 +11,11 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
 from ludoteca.envs.gdl.batch import BatchSimulator
+from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.errors import GDLError, GDLWarning
-from ludoteca.envs.gdl.game import dynamics, fluent_bits, new_position, rules
+from ludoteca.envs.gdl.game import dynamics, new_position, rules
 from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.network_cache import load_network, save_network
 from ludoteca.envs.gdl.own_sheets import find_sheet
