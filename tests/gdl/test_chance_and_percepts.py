@@ -10,6 +10,7 @@ import pytest
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.envs.gdl import chance
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.checks import check_rules
@@ -322,6 +323,16 @@ def test_players_wait_by_actions_if_chance_may_end_the_game_at_once(tmp_path):
     play(game, s, "noop")
     assert game.is_terminal(s)
     check_kernels(game, games=3)
+
+
+def test_proofs_about_the_start_may_merge_states(monkeypatch):
+    kuhn = make_game("gdl:path=kuhn_poker")
+    arguments = rules(kuhn), dynamics(kuhn).waits
+    for max_states in (4096, 1):  # 6 deals
+        monkeypatch.setattr(chance, "MAX_STATES", max_states)
+        assert not chance.chance_may_end_first(*arguments)
+    monkeypatch.setattr(chance, "MAX_WAITING", 1)
+    assert chance.chance_may_end_first(*arguments)  # not proved
 
 
 def test_chance_moves_with_simultaneous_players(tmp_path):
