@@ -9,10 +9,11 @@ import pytest
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.gdl.batch import BatchSimulator
+from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.errors import GDLError, GDLWarning
-from ludoteca.envs.gdl.game import dynamics, fluent_bits, new_position, rules
+from ludoteca.envs.gdl.game import dynamics, new_position, rules
 from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.network_cache import load_network, save_network
 from ludoteca.envs.gdl.own_sheets import find_sheet
