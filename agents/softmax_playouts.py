@@ -7,18 +7,12 @@ section 2.
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ludoteca.agents.games.knowledge import MoveFeatures
 from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
-
-KIND = "softmax playout policy"  # in the metadata of a file of weights
 
 
 def find_move_features(game: Game) -> MoveFeatures:
@@ -73,38 +67,3 @@ def make_softmax(game: Game) -> tuple[Callable[..., None], Callable[..., int]]:
         return n - 1
 
     return write_probabilities, sample
-
-
-def save_playout_weights(path: str | Path, game: Game, weights: NDArray[np.float64]) -> None:
-    """Write the weights of a softmax playout policy, `[num_features]`, to a safetensors file."""
-    import torch
-
-    from ludoteca.agents.networks.weights import save_weights
-
-    metadata = {"kind": KIND, "game": game.name}
-    save_weights(path, {"weights": torch.from_numpy(weights)}, metadata)
-
-
-def load_playout_weights(path: str | Path, game: Game) -> NDArray[np.float64]:
-    """Return the weights of a softmax playout policy, `[num_features]`, from a safetensors file.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it has no weights of such a policy for the game.
-    """
-    from ludoteca.agents.networks.weights import load_weights
-
-    tensors, metadata = load_weights(path)
-    if metadata.get("kind") != KIND or metadata.get("game") != game.name:
-        raise ValueError(
-            f"{path} must be a {KIND} for {game.name}, "
-            f"got a {metadata.get('kind')} for {metadata.get('game')}"
-        )
-    num_features = find_move_features(game).num_features
-    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if shapes != {"weights": (num_features,)}:
-        raise ValueError(
-            f"{path} must have the tensor weights of shape ({num_features},), got {shapes}"
-        )
-    weights: NDArray[np.float64] = tensors["weights"].double().numpy()
-    return weights

@@ -21,9 +21,9 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from ludoteca.agents.playout_weights import save_playout_weights
 from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.agents.search.report import OUTCOME_SCORES
-from ludoteca.agents.softmax_playouts import save_playout_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.record_views import view_records

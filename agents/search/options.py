@@ -18,7 +18,6 @@ from ludoteca.agents.search.config import SEARCH_PARAMS, STRATEGIES, SearchConfi
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, tuned_params
-from ludoteca.agents.softmax_playouts import load_playout_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
@@ -162,6 +161,8 @@ class SearchOptions:
             return None
         if not path:
             raise ValueError("playout=softmax needs a file of weights, playout.weights=FILE")
+        from ludoteca.agents.playout_weights import load_playout_weights  # needs PyTorch
+
         return load_playout_weights(path, game)
 
     def tuning(self) -> tuple[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.move_groups import find_move_groups
+from ludoteca.agents.playout_weights import save_playout_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.agents.softmax_playouts import find_move_features, save_playout_weights
+from ludoteca.agents.softmax_playouts import find_move_features
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.exploration import matches, study
 from ludoteca.evaluate.studies.playout_policy import study as playout_study

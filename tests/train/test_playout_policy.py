@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ludoteca.agents.playout_weights import load_playout_weights, save_playout_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.sequential.simulation import make_simulation
-from ludoteca.agents.softmax_playouts import (
-    find_move_features,
-    load_playout_weights,
-    make_softmax,
-    save_playout_weights,
-)
+from ludoteca.agents.softmax_playouts import find_move_features, make_softmax
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
