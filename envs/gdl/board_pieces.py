@@ -83,7 +83,8 @@ def make_pieces(
     """
     names = [_names(text) for text in board.planes]
     shown = [p for p in range(board.num_cell_planes) if p not in empty][:MAX_PIECES]
-    owners = {plane: _owner(names[plane][1], roles) for plane in shown}
+    between = {p for p in shown if _names_cell(board, names[p][1])}  # such as walls between cells
+    owners = {p: -1 if p in between else _owner(names[p][1], roles) for p in shown}
     codes = np.zeros(len(board.planes), np.int8)
     pieces: list[Piece] = []
     for r, role in enumerate(roles):
@@ -100,12 +101,8 @@ def make_pieces(
         (relation, constants), owner = names[plane], owners[plane]
         label = " ".join(constants) or relation
         color = pieces[owner].color if owner >= 0 else _color(constants, OTHER)
-        # Such as walls between two cells.
-        names_cell = any(
-            column in board.column_names and row in board.row_names
-            for column, row in pairwise(constants)
-        )
-        is_square = owner < 0 and (not constants or label.lower() in SQUARES or names_cell)
+        is_square = not constants or label.lower() in SQUARES or plane in between
+        is_square &= owner < 0
         pieces.append(Piece("", label, "square" if is_square else "head", color, owner))
         codes[plane] = len(pieces)
     return _with_letters(pieces, roles), codes
@@ -135,6 +132,14 @@ def _names(plane: str) -> tuple[str, tuple[str, ...]]:
     """Return the name of the relation of a plane, and its constants but the coordinates."""
     constants = (name for name in CONSTANT.findall(plane) if name not in COORDINATES)
     return plane.strip("()").split(" ")[0], tuple(constants)
+
+
+def _names_cell(board: Board, constants: tuple[str, ...]) -> bool:
+    """Return whether two constants of a plane are the coordinates of another cell."""
+    return any(
+        column in board.column_names and row in board.row_names
+        for column, row in pairwise(constants)
+    )
 
 
 def _owner(names: tuple[str, ...], roles: tuple[str, ...]) -> int:

@@ -4,7 +4,7 @@ A board is found without the names of relations: in terms such as `(cell 1 2 whi
 arguments have ordered constants, and neither is determined by the other. The first is the column,
 from left to right, the second the row, from bottom to top; of letters and numbers, the letters name
 the columns. A constant such as `a1` is split into both. Without such terms, terms such as
-`(cell 3 white)` give a board of one row.
+`(cell 3 white)` give a board of one row, if they are at least half of all fluents.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,6 +21,7 @@ from ludoteca.envs.gdl.term_shapes import ATOM, TermGroup, group_terms
 
 MIN_CELLS, MAX_SIDE = 3, 64
 MIN_FILLED = 1 / 4  # of the cells, for which there are fluents
+MIN_ON_LINE = 1 / 2  # of the fluents, on a board of one row
 NO_CELL = -1
 Order = tuple[str, ...]
 
@@ -152,6 +153,8 @@ def find_board(
         )
     columns, rows = max(sizes, key=lambda names: sizes[names])
     chosen = {g.group.shape: g.place for g in grids if (g.columns, g.rows) == (columns, rows)}
+    if not rows and sizes[columns, rows][1] < MIN_ON_LINE * len(network.fluents):
+        return None  # such as the cards of each player
     if rows:
         columns, rows = _with_border(network, orders, columns, rows)
     return _make_board(network, groups, columns, rows, chosen)

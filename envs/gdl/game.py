@@ -34,7 +34,7 @@ from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.percepts import validate_percepts
-from ludoteca.envs.gdl.symmetries import SheetBoard, SheetSymmetries, find_sheet_board
+from ludoteca.envs.gdl.symmetries import DetectedBoard, SheetSymmetries, find_sheet_board
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.record_views import view_records
@@ -44,7 +44,7 @@ MAX_VALUES = 100_000  # of an observation on a board; larger ones are flat
 _games: dict[Any, Game] = {}  # by text of the sheet and parameters
 # By the text of the sheet and the limits.
 _networks: dict[tuple[str, float, int], tuple[Network, Dynamics]] = {}
-_boards: dict[tuple[str, float, int], SheetBoard | None] = {}
+_boards: dict[tuple[str, float, int], DetectedBoard | None] = {}
 
 
 def gdl(
@@ -224,7 +224,7 @@ def make_network_game(
     params: dict[str, Any],
     max_plies: int | None = None,
     observe_state: bool = False,
-    found: SheetBoard | None = None,
+    found: DetectedBoard | None = None,
 ) -> Game:
     """Return the game of a network.
 

@@ -1,4 +1,4 @@
-"""Symmetries of games from rule sheets: what is found on the board and verified on the network."""
+"""Symmetries of games from rule sheets: candidates of the board, verified on the network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ EXCHANGE = "exchange players"
 
 
 @dataclass(frozen=True, eq=False)
-class SheetBoard:
+class DetectedBoard:
     """Board of a network, with what random games show about it.
 
     Attributes:
@@ -37,10 +37,10 @@ class SheetBoard:
     has_stacks: bool
 
 
-def find_sheet_board(text: str, network: Network, dynamics: Dynamics) -> SheetBoard | None:
+def find_sheet_board(text: str, network: Network, dynamics: Dynamics) -> DetectedBoard | None:
     """Return the board of a sheet, or None if there is none.
 
-    A sheet that is interpreted is evaluated at its initial state only.
+    For a sheet that is interpreted, only the initial state is considered.
 
     Args:
         text: the sheet.
@@ -56,7 +56,7 @@ def find_sheet_board(text: str, network: Network, dynamics: Dynamics) -> SheetBo
     if board is None:
         return None
     empty = find_empty_planes(board, network.roles, states)
-    return SheetBoard(board, empty, has_stacks(board, empty, states))
+    return DetectedBoard(board, empty, has_stacks(board, empty, states))
 
 
 class SheetSymmetries:
@@ -77,7 +77,7 @@ class SheetSymmetries:
         self,
         network: Network,
         dynamics: Dynamics,
-        found: SheetBoard | None,
+        found: DetectedBoard | None,
         actions: ActionTable,
         num_placements: int,
     ):

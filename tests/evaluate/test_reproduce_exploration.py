@@ -66,6 +66,14 @@ def test_verdicts_on_playouts_need_all_seeds() -> None:
     assert playout_study.over_seeds(matches_of(85, 76, 81))[3] == "helps"
 
 
+def test_differences_to_the_control_have_the_variance_of_both_scores() -> None:
+    total, control = ({"wins": w, "draws": d, "games": 400} for w, d in ((240, 0), (160, 80)))
+    low, high = study.difference_interval(total, control)
+    # 0.6 - 0.5 with variances 0.24 / 400 and (0.25 - 0.2 / 4) / 400
+    half_width = 1.959964 * (0.24 / 400 + 0.2 / 400) ** 0.5
+    assert (low, high) == pytest.approx((0.1 - half_width, 0.1 + half_width), abs=1e-6)
+
+
 @pytest.mark.interpreted
 def test_softmax_playouts_play_at_equal_simulations_and_at_equal_cpu_time(tmp_path: Path) -> None:
     spec, file = "breakthrough:rows=5,columns=2", tmp_path / "balancing.safetensors"
