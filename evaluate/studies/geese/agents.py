@@ -14,11 +14,7 @@ from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import LEVEL
 
 THESIS = read_data("geese/uib2021.toml")
-# Titles of the thesis' rule-based agent, in two readings.
-LITERAL_TITLES = {
-    "deterministic:variant=thesis": "deterministic (thesis)",
-    "deterministic:variant=thesis,tail=True": "deterministic (thesis, tail)",
-}
+DECLARED = read_data("geese/study.toml")
 Labels = Mapping[str, str]  # titles of networks, by the names of their tasks
 
 
@@ -31,20 +27,12 @@ def agent_title(spec: str, networks: Labels | None = None) -> str:
     """
     name, _, argument = spec.partition(":")
     options = dict(pair.split("=", 1) for pair in argument.split(",") if "=" in pair)
-    if spec in LITERAL_TITLES:
-        return LITERAL_TITLES[spec]
-    if name == "mcts":
-        return f"decoupled UCT {options['simulations']}"
-    if name == "flat":
-        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(argument.partition(",")[0]).name
         return (networks or {}).get(folder, folder)
-    if name == "ac":
-        if "seconds" in options:
-            return f"self-play, {options['seconds']} s a move"
-        count = options.get("simulations")
-        return f"self-play, {count} simulations" if count else "self-play"
+    for row in DECLARED["titles"]:
+        if row["agent"] in (name, spec) and row["option"] in ("", *options):
+            return str(row["title"].format(**options))
     return spec
 
 

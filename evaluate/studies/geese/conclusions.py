@@ -10,8 +10,7 @@ from typing import Any
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
-from ludoteca.evaluate.studies.data import read_data
-from ludoteca.evaluate.studies.geese.agents import agent_title
+from ludoteca.evaluate.studies.geese.agents import DECLARED, agent_title
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
@@ -22,7 +21,7 @@ from ludoteca.evaluate.studies.verdicts import (
 )
 
 # Names of the competitions of flat Monte Carlo.
-FLAT = tuple(row["name"] for row in read_data("geese/study.toml")["tables"]["flat"])
+FLAT = tuple(row["name"] for row in DECLARED["tables"]["flat"])
 
 
 def conclusions(records: Records) -> list[Conclusion]:
