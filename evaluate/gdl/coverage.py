@@ -16,7 +16,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLLimitError
@@ -30,6 +33,9 @@ from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
+
+if TYPE_CHECKING:
+    from ludoteca.envs.gdl.batch import BatchSimulator
 
 MAX_MEMORY = 6 << 30  # bytes, for the process of a sheet
 INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
@@ -276,17 +282,7 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     network = machine.network
     simulator = BatchSimulator(network)
     simulator.play(1)  # compiles
-    results, spent, steps_per_call = [], 0.0, 1
-    while spent < seconds:
-        start = time.process_time()
-        results.append(simulator.play(steps_per_call))
-        elapsed = time.process_time() - start
-        spent += elapsed
-        # Calls get longer, up to the remaining time.
-        steps_that_fit = int(steps_per_call * (seconds - spent) / max(elapsed, 1e-6))
-        steps_per_call = max(1, min(2 * steps_per_call, steps_that_fit))
-    steps = sum(result.steps for result in results)
-    games = sum(result.games for result in results)
+    steps, games, _, spent = play_batch(simulator, seconds)
     statistics = BatchSimulator(network, analyze=True).play(CHECKED_STEPS)
     bad_goals = int(statistics.bad_goals.sum())
     dynamics = "simultaneous" if statistics.two_choosers else "sequential"
@@ -298,6 +294,29 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
         mean_plies=round(steps / games, 1) if games else 0.0,
         faults=_faults(statistics.stuck, bad_goals),
     )
+
+
+def play_batch(
+    simulator: "BatchSimulator", seconds: float
+) -> tuple[int, int, NDArray[np.int64], float]:
+    """Play random games in a batch for some CPU seconds.
+
+    Returns:
+        Numbers of joint moves, of finished games and of each goal in them (see `BatchResult`), and
+        the exact CPU seconds.
+    """
+    results, spent, rounds = [], 0.0, 1
+    while spent < seconds:
+        start = time.process_time()
+        results.append(simulator.play(rounds))
+        elapsed = time.process_time() - start
+        spent += elapsed
+        # Calls get longer, up to the remaining time.
+        rounds_that_fit = int(rounds * (seconds - spent) / max(elapsed, 1e-6))
+        rounds = max(1, min(2 * rounds, rounds_that_fit))
+    steps = sum(result.steps for result in results)
+    games = sum(result.games for result in results)
+    return steps, games, np.sum([result.goal_counts for result in results], axis=0), spent
 
 
 def measure_interpreted_speed(

@@ -139,7 +139,7 @@ def test_info_describes_a_sheet(capsys):
     [
         (["gdl", "--sheets", "nowhere"], "there is no file or folder nowhere"),
         (["gdl", "--only", "nonsense"], "begins with nonsense"),
-        (["gdl", "--peers"], "bench gdl takes no --peers"),
+        (["gdl", "--strength"], "bench gdl takes no --strength"),
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
     ],
