@@ -88,7 +88,8 @@ def bench_gdl_peers(
 def java_version() -> str:
     """Return the version of the installed Java runtime."""
     done = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
-    return done.stderr.partition("\n")[0].strip()
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("NOTE:")]
+    return lines[0].strip() if lines else ""
 
 
 def terminal_line(speed: SheetSpeed) -> str:
