@@ -178,9 +178,7 @@ def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any
 
     @kernel
     def interpret(fluents: Any, joint: Any, out: Any, values: Any) -> None:
-        walk_gates(
-            gates, segments, outputs, num_fluents, num_moves, fluents, joint, out, values
-        )
+        walk_gates(gates, segments, outputs, num_fluents, num_moves, fluents, joint, out, values)
 
     return interpret
 

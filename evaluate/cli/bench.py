@@ -59,8 +59,7 @@ def bench(
     """
     if benchmark != "gdl" and (sheets or traces or page or conformance):
         raise ValueError(
-            "--sheets, --traces, --page and --conformance are for bench gdl, not bench "
-            f"{benchmark}"
+            f"--sheets, --traces, --page and --conformance are for bench gdl, not bench {benchmark}"
         )
     if benchmark == "gdl":
         if peers or strength:

@@ -52,8 +52,8 @@ class SheetCoverage:
         mean_plies: joint moves per finished game; 0 without games. If the sheet is compiled, moves
             of unfinished games count, too.
         faults: faults of the sheet that occurred in random games.
-        conformance: `"passed"`, the first violation in `check_conformance`, or an empty string if it
-            was not checked.
+        conformance: `"passed"`, the first violation in `check_conformance`, or an empty string if
+            it was not checked.
         compared: number of positions that were compared with GGP-Base.
         compared_games: number of games among them that were compared to their end.
         differences: differences from GGP-Base.

@@ -1,4 +1,4 @@
-"""Process with limits on CPU time and memory, so that a rule sheet that exceeds them ends only it."""
+"""Process with limits on CPU time and memory, for one rule sheet of many."""
 
 import multiprocessing
 import resource

@@ -4,8 +4,8 @@ Each line is a position: `game` and `ply` from 0, `state` (the true fluents, sor
 A terminal position also has `goals`, others have `legal` (sorted lists of moves) and `moves` (the
 moves played), each with an entry per role in the order of the sheet. A role that does not have
 exactly one goal has the goal `null`. A position in which a role has no legal move has no moves, and
-ends the game. Terms are written like `(cell a 1 white)`. `ludoteca gdl trace` writes such lines, and so does the recorder of GGP-Base,
-`tests/oracles/record_gdl.py`.
+ends the game. Terms are written like `(cell a 1 white)`. `ludoteca gdl trace` writes such lines,
+and so does the recorder of GGP-Base, `tests/oracles/record_gdl.py`.
 """
 
 import json
@@ -71,7 +71,9 @@ def _position(content: dict[str, object]) -> TracePosition:
     state, terminal = _terms(content["state"]), content["terminal"]
     if terminal is True:
         goals = content["goals"]
-        if not isinstance(goals, list) or not all(type(goal) in (int, type(None)) for goal in goals):
+        if not isinstance(goals, list) or not all(
+            type(goal) in (int, type(None)) for goal in goals
+        ):
             raise ValueError(f"goals must be integers or null, got {goals!r:.80}")
         return TracePosition(game, ply, state, True, tuple(goals))
     if terminal is not False:

@@ -22,20 +22,18 @@ import org.ggp.base.util.gdl.grammar.GdlTerm;
 import org.ggp.base.util.statemachine.MachineState;
 import org.ggp.base.util.statemachine.Move;
 import org.ggp.base.util.statemachine.Role;
-import org.ggp.base.util.statemachine.StateMachine;
 import org.ggp.base.util.statemachine.exceptions.GoalDefinitionException;
 import org.ggp.base.util.statemachine.exceptions.MoveDefinitionException;
 import org.ggp.base.util.statemachine.implementation.prover.ProverStateMachine;
 
 /**
- * Recorder of random games of rule sheets in GGP-Base.
+ * Recorder of random games of rule sheets in GGP-Base's prover.
  *
- * <p>Each line of standard input is a task, with parts between tabs: the reasoner (`prover` or
- * `network`), the file of the sheet, the number of games, the seed, the maximum number of plies, CPU
- * seconds after which no further position is recorded, and what a recording before this one has left
- * off: the numbers of moves from which it has drawn, the game and ply of its last position, the
- * fluents of this position and its moves, between semicolons. A task that starts a game has no
- * fluents.
+ * <p>Each line of standard input is a task, with parts between tabs: the file of the sheet, the number
+ * of games, the seed, the maximum number of plies, CPU seconds after which no further position is
+ * recorded, and where an earlier recording has ended: the numbers of moves from which it has drawn,
+ * the game and ply of its last position, and the fluents and moves of this position, between
+ * semicolons. A task that starts with a new game has no fluents.
  *
  * <p>The answer has one JSON object a line for each position, the last one of a game included:
  * `game`, `ply`, `terminal`, `state` (the true fluents), and either `legal` and `moves`, or `goals`,
@@ -49,12 +47,13 @@ public final class GdlTraces {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final PrintStream OUT = System.out;
     private static final long MAIN = Thread.currentThread().getId();
+    /** CPU time of the main thread, in nanoseconds, at which the process ends. */
     private static volatile long latest = Long.MAX_VALUE;
 
-    private final StateMachine rules;
+    private final ProverStateMachine rules;
     private final Random random;
 
-    private GdlTraces(StateMachine rules, long seed) {
+    private GdlTraces(ProverStateMachine rules, long seed) {
         this.rules = rules;
         this.random = new Random(seed);
     }
@@ -96,22 +95,22 @@ public final class GdlTraces {
     }
 
     private static void run(String[] task) throws Exception {
-        double seconds = Double.parseDouble(task[5]);
+        double seconds = Double.parseDouble(task[4]);
         long start = THREADS.getThreadCpuTime(MAIN);
         long end = start + (long) (1e9 * seconds);
         latest = start + (long) (1e9 * (3 * seconds + 60));
-        StateMachine rules = task[0].equals("prover") ? new ProverStateMachine() : new NetworkMachine();
-        rules.initialize(read(Path.of(task[1])).getRules());
-        GdlTraces traces = new GdlTraces(rules, Long.parseLong(task[3]));
-        if (!task[6].isEmpty()) {
-            for (String moves : task[6].split(" ")) {
+        ProverStateMachine rules = new ProverStateMachine();
+        rules.initialize(read(Path.of(task[0])).getRules());
+        GdlTraces traces = new GdlTraces(rules, Long.parseLong(task[2]));
+        if (!task[5].isEmpty()) {
+            for (String moves : task[5].split(" ")) {
                 traces.random.nextInt(Integer.parseInt(moves));
             }
         }
-        int maxPlies = Integer.parseInt(task[4]);
-        int ply = Integer.parseInt(task[8]);
-        MachineState state = task[9].isEmpty() ? null : traces.next(task[9], task[10]);
-        for (int game = Integer.parseInt(task[7]); game < Integer.parseInt(task[2]); game++) {
+        int maxPlies = Integer.parseInt(task[3]);
+        int ply = Integer.parseInt(task[7]);
+        MachineState state = task[8].isEmpty() ? null : traces.next(task[8], task[9]);
+        for (int game = Integer.parseInt(task[6]); game < Integer.parseInt(task[1]); game++) {
             if (state == null) {
                 state = rules.getInitialState();
                 ply = 0;

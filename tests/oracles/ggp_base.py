@@ -1,11 +1,10 @@
-"""GGP-Base as a process that records random games of rule sheets, see `GdlTraces.java`."""
+"""GGP-Base's prover as a process that records random games; see `GdlTraces.java`."""
 
 import os
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from ludoteca.evaluate.gdl.traces import TracePosition, read_trace
 
@@ -72,14 +71,14 @@ class Recording:
         rest = max(self.games * expected - recorded, 1)
         return self.seconds * rest / max(recorded, 0.5)
 
-    def task(self, reasoner: str, seconds: float) -> str:
-        """Return the line that asks for the rest of the games."""
+    def task(self, seconds: float) -> str:
+        """Return the line that asks for the rest of the games, `seconds` of CPU time long."""
         game, ply, state, moves = self.finished, 0, "", ""
         if self.last is not None and not self._is_last(self.last):
             ply = self.last.ply
             state, moves = ";".join(self.last.state), ";".join(self.last.moves)
         draws = " ".join(map(str, self.draws))
-        parts = (reasoner, self.sheet, self.games, self.seed, self.max_plies, seconds, draws)
+        parts = (self.sheet, self.games, self.seed, self.max_plies, seconds, draws)
         return "\t".join(map(str, (*parts, game, ply, state, moves)))
 
     def _is_last(self, position: TracePosition) -> bool:
@@ -87,19 +86,12 @@ class Recording:
 
 
 class GGPBase:
-    """Process of GGP-Base that records games, one task after the other.
+    """Process of GGP-Base's prover that records games, one sheet after the other."""
 
-    Attributes:
-        reasoner: `"prover"`, which reads the rules as they are written, or `"network"`, the
-            propositional network that GGP-Base makes of them.
-    """
-
-    def __init__(self, reasoner: str):
-        self.reasoner = reasoner
+    def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._log = tempfile.TemporaryFile()
 
-    def record(self, recording: Recording, trace: Any, seconds: float) -> None:
+    def record(self, recording: Recording, trace: BinaryIO, seconds: float) -> None:
         """Continue a recording, and append its lines to a binary file.
 
         Args:
@@ -109,8 +101,9 @@ class GGPBase:
         """
         process = self._start()
         start = self._cpu_seconds(process.pid)
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(f"{recording.task(self.reasoner, seconds)}\n".encode())
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{recording.task(seconds)}\n".encode())
         process.stdin.flush()
         for line in process.stdout:
             if line.startswith(b"{") and line.endswith(b"\n"):
@@ -142,7 +135,7 @@ class GGPBase:
                 [*java, "-cp", classes, "GdlTraces"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._log,
+                stderr=subprocess.DEVNULL,
             )
         return self._process
 

@@ -1,4 +1,4 @@
-"""Recorder of games of rule sheets in GGP-Base.
+"""Recorder of games of rule sheets in GGP-Base, whose prover reads the rules as they are written.
 
 `make gdl-oracle` fetches GGP-Base (https://github.com/ggp-org/ggp-base, version in the Makefile)
 into the ignored folder `.ggp-base`, compiles it and `GdlTraces.java` there, and runs this script
@@ -21,11 +21,13 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from ggp_base import BUILD, ROOT, GGPBase, Recording
 
+from ludoteca.evaluate.gdl.coverage import sheet_files, trace_file
 from ludoteca.evaluate.gdl.traces import read_trace
-from ludoteca.files import write_atomically
+from ludoteca.files import read_json, write_atomically
 
 GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
@@ -37,8 +39,8 @@ MAX_GROWTH = 4  # a part takes at most this multiple of the parts before it
 
 
 def record_golden(games: int, seed: int) -> None:
-    """Record the games of our own sheets with the prover."""
-    prover = GGPBase("prover")
+    """Record the games of our own sheets."""
+    prover = GGPBase()
     partial = GOLDEN.with_suffix(".partial")
     with zipfile.ZipFile(partial, "w", compresslevel=9) as archive:
         for sheet in sorted(OWN_SHEETS.glob("*.kif")):
@@ -56,63 +58,87 @@ def record_golden(games: int, seed: int) -> None:
     print(f"{GOLDEN}: {GOLDEN.stat().st_size:,} bytes")
 
 
-def read_recording(trace: Path, recording: Recording, seconds: float) -> None:
-    """Add the positions of a trace; an incomplete last line is cut off."""
-    recording.seconds = seconds
-    error = trace.with_suffix(".error")
-    recording.error = error.read_text() if error.exists() else ""
-    if not trace.exists():
-        return
-    text = trace.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        write_atomically(trace, whole)
-    for position in read_trace(whole.splitlines()):
-        recording.add(position)
+class TraceFolder:
+    """Folder with the recorded games of sheets: `NAME.jsonl`, or `NAME.error` if GGP-Base fails.
 
+    The file `recording.json` has the seed and the maximum number of plies, which all recordings in
+    the folder share, and the CPU seconds of each recording.
 
-def record_folder(sheets: Path, out: Path, arguments: argparse.Namespace) -> None:
-    """Record the games of all sheets in a folder; errors are written beside the traces.
-
-    Folders of the GGP base repository hold a file METADATA and, in folders within, old versions,
-    which are left out.
+    Attributes:
+        recordings: the recordings by file.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    spent_file = out / "seconds.json"
-    spent = json.loads(spent_file.read_text()) if spent_file.exists() else {}
-    recordings = {}
-    for sheet in sorted(sheets.rglob("*.kif")):
-        if (sheet.parent.parent / "METADATA").exists():
-            continue
-        name = "+".join(sheet.relative_to(sheets).with_suffix("").parts)
-        recording = Recording(sheet, arguments.games, arguments.seed, arguments.max_plies)
-        read_recording(out / f"{name}.jsonl", recording, spent.get(name, 0.0))
-        recordings[name] = recording
-    oracle, end = GGPBase(arguments.reasoner), time.monotonic() + 60 * arguments.minutes
-    while time.monotonic() < end:
-        rest = {
-            name: recording.expected_seconds()
-            for name, recording in recordings.items()
-            if not recording.is_done() and recording.seconds < arguments.seconds
-        }
-        if not rest:
-            break
-        name = min(rest, key=lambda name: rest[name])
-        recording = recordings[name]
-        seconds = min(1.2 * rest[name], MAX_GROWTH * recording.seconds)
-        seconds = min(max(seconds, FIRST_SECONDS), max(arguments.seconds - recording.seconds, 0.1))
-        with (out / f"{name}.jsonl").open("ab") as trace:
-            oracle.record(recording, trace, round(seconds, 1))
+
+    def __init__(self, sheets: Path, folder: Path, games: int, seed: int, max_plies: int):
+        """Read what has been recorded of the games of all sheets in the folder `sheets`.
+
+        Raises:
+            ValueError: if the traces have another seed or maximum number of plies.
+        """
+        self._file = folder / "recording.json"
+        about = {"seed": seed, "max_plies": max_plies}
+        self._about: dict[str, Any] = read_json(self._file) if self._file.exists() else about
+        if self._about | about != self._about:
+            raise ValueError(f"{self._file} has other settings than {about}")
+        self._seconds = self._about.setdefault("seconds", {})
+        self.recordings = {}
+        for _, sheet in sheet_files(sheets):
+            trace = trace_file(folder, sheets, sheet)
+            recording = Recording(sheet, games, seed, max_plies)
+            recording.seconds = self._seconds.get(trace.stem, 0.0)
+            self._read(trace, recording)
+            self.recordings[trace] = recording
+
+    @staticmethod
+    def _read(trace: Path, recording: Recording) -> None:
+        """Add the positions of a trace; an incomplete last line is cut off."""
+        error = trace.with_suffix(".error")
+        recording.error = error.read_text() if error.exists() else ""
+        text = trace.read_bytes() if trace.exists() else b""
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):
+            write_atomically(trace, whole)
+        for position in read_trace(whole.splitlines()):
+            recording.add(position)
+
+    def save(self, trace: Path) -> None:
+        """Write the CPU seconds of a recording, and its error."""
+        recording = self.recordings[trace]
         if recording.error:
-            (out / f"{name}.error").write_text(recording.error)
-        spent[name] = round(recording.seconds, 2)
-        write_atomically(spent_file, json.dumps(spent, indent=1, sort_keys=True))
+            write_atomically(trace.with_suffix(".error"), recording.error)
+        self._seconds[trace.stem] = round(recording.seconds, 2)
+        write_atomically(self._file, json.dumps(self._about, indent=1, sort_keys=True))
+
+
+def record_folder(folder: TraceFolder, max_seconds: float, minutes: float) -> None:
+    """Record the games of all sheets in a folder, in the order of the time that they need.
+
+    Args:
+        folder: the traces.
+        max_seconds: maximum CPU seconds for each sheet.
+        minutes: time of the whole run.
+    """
+    prover, end = GGPBase(), time.monotonic() + 60 * minutes
+    while time.monotonic() < end:
+        expected = {
+            trace: recording.expected_seconds()
+            for trace, recording in folder.recordings.items()
+            if not recording.is_done() and recording.seconds < max_seconds
+        }
+        if not expected:
+            break
+        trace = min(expected, key=lambda trace: expected[trace])
+        recording = folder.recordings[trace]
+        seconds = max(min(1.2 * expected[trace], MAX_GROWTH * recording.seconds), FIRST_SECONDS)
+        trace.parent.mkdir(parents=True, exist_ok=True)
+        with trace.open("ab") as file:
+            prover.record(recording, file, round(min(seconds, max_seconds), 1))
+        folder.save(trace)
         print(
-            f"{name}: {recording.finished} games, {len(recording.draws)} moves,"
-            f" {recording.seconds:.1f} s {recording.error}",
+            f"{trace.stem}: {recording.finished} games, {recording.seconds:.1f} s"
+            f" {recording.error}",
             flush=True,
         )
-    oracle.close()
+    prover.close()
 
 
 def main() -> None:
@@ -123,17 +149,9 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-plies", type=int, default=1000)
-    parser.add_argument(
-        "--seconds", type=float, default=60.0, help="CPU time per sheet (--sheets)"
-    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="CPU time per sheet (--sheets)")
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="time of the whole run (--sheets)"
-    )
-    parser.add_argument(
-        "--reasoner",
-        choices=("prover", "network"),
-        default="prover",
-        help="GGP-Base's prover, or its propositional network (--sheets)",
     )
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
@@ -143,7 +161,14 @@ def main() -> None:
     elif arguments.out is None:
         parser.error("--sheets needs --out")
     else:
-        record_folder(arguments.sheets, arguments.out, arguments)
+        folder = TraceFolder(
+            arguments.sheets,
+            arguments.out,
+            arguments.games,
+            arguments.seed,
+            arguments.max_plies,
+        )
+        record_folder(folder, arguments.seconds, arguments.minutes)
 
 
 if __name__ == "__main__":
