@@ -57,6 +57,7 @@ EXPECTED_WARNINGS = (
 
 
 MAX_VECTOR_STEPS = 60  # compared steps of the vector environment and of single ones
+MAX_TURNS = 60  # checked turns of the AEC environment
 
 
 def check_game(
@@ -130,9 +131,10 @@ def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) 
     """Check the environments of a game by Gymnasium's and PettingZoo's own suites, and replays.
 
     The suites are `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`,
-    `parallel_api_test` and both seed tests. The vector environment must play the same games as
-    single environments. A replay must have the returns (sums of the rewards) of its game; replays
-    are checked only for games with a spec string and two players or more.
+    `parallel_api_test`, `state_test` and both seed tests. Observations, masks and states must be in
+    their spaces, and an illegal action must lose the game. The vector environment must play the
+    same games as single environments. A replay must have the returns (sums of the rewards) of its
+    game; replays are checked only for games with a spec string and two players or more.
 
     Args:
         game: as for `check_game`.
@@ -159,6 +161,9 @@ def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) 
         suites.parallel_api_test(parallel_env(game), num_cycles=60)
         suites.seed_test(lambda: aec_env(game), num_cycles=30)
         suites.parallel_seed_test(lambda: parallel_env(game), num_cycles=30)
+        suites.state_test(aec_env(game), parallel_env(game), num_cycles=30)
+    _check_turns(game, seed)
+    _check_illegal_action(game, seed)
     _check_vector(game, seed)
     _check_replays(game, seed)
 
@@ -275,6 +280,48 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
             f"{name} chose {action} at the start of {game.spec}, illegal: "
             f"the legal actions are {legal}",
         )
+
+
+def _check_turns(game: Game, seed: int) -> None:
+    """Check that observations, masks and states of a random game fit, and whose turn it is."""
+    env = aec_env(game)
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for turn, agent in zip(range(MAX_TURNS), env.agent_iter(), strict=False):
+        where = f"{game.spec}, seed {seed}, turn {turn}, the AEC environment"
+        over = env.terminations[agent] or env.truncations[agent]
+        require(env.state() in env.state_space, f"{where}: the state is not in its space")
+        for other in env.agents:
+            observation, info = env.observe(other), env.infos[other]
+            mask = observation["action_mask"]
+            inside = observation in env.observation_space(other)
+            require(inside, f"{where}: the observation of {other} is not in its space")
+            same = np.array_equal(mask, info["action_mask"])
+            require(same, f"{where}: the masks of {other} in its observation and info differ")
+            acts = not over and other == agent
+            require(
+                game.simultaneous or mask.any() == acts,
+                f"{where}: {other} has {mask.sum()} legal actions, and {agent} is to move",
+            )
+        legal = np.flatnonzero(env.observe(agent)["action_mask"])
+        env.step(None if over else int(rng.choice(legal)))
+
+
+def _check_illegal_action(game: Game, seed: int) -> None:
+    """Check that an illegal action at the start loses the game."""
+    env = aec_env(game)
+    env.reset(seed=seed)
+    mover = env.agent_selection
+    env.step(game.num_actions)
+    if game.simultaneous:  # the joint action is applied when every agent has chosen
+        for agent in env.agents[1:]:
+            env.step(int(np.flatnonzero(env.observe(agent)["action_mask"])[0]))
+    rewards = {agent: -int(agent == mover) for agent in env.possible_agents}
+    require(
+        env.rewards == rewards and all(env.terminations.values()),
+        f"{game.spec}: an illegal action of {mover} at the start must end the game with the "
+        f"rewards {rewards}, got {env.rewards}",
+    )
 
 
 def _check_vector(game: Game, seed: int) -> None:
