@@ -284,7 +284,7 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
 
 def _check_turns(game: Game, seed: int) -> None:
     """Check that observations, masks and states of a random game fit, and whose turn it is."""
-    env = aec_env(game)
+    env: Any = aec_env(game)
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
     for turn, agent in zip(range(MAX_TURNS), env.agent_iter(), strict=False):
@@ -309,7 +309,7 @@ def _check_turns(game: Game, seed: int) -> None:
 
 def _check_illegal_action(game: Game, seed: int) -> None:
     """Check that an illegal action at the start loses the game."""
-    env = aec_env(game)
+    env: Any = aec_env(game)
     env.reset(seed=seed)
     mover = env.agent_selection
     env.step(game.num_actions)
