@@ -6,7 +6,8 @@ from pathlib import Path
 from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import make_game
-from ludoteca.testing import check_environments, check_game, check_kernels
+from ludoteca.evaluate.environment_checks import check_environments
+from ludoteca.evaluate.game_checks import check_game, check_kernels
 
 GAMES = 3  # random games in which every position is checked
 

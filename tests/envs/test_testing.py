@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from dots_and_boxes import dots_and_boxes, is_terminal
 
-from ludoteca import testing
 from ludoteca.agents import Agent, make_agent
 from ludoteca.agents.function import FunctionAgent
 from ludoteca.envs.api.aec import aec_env
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import Symmetry
+from ludoteca.evaluate import environment_checks
 from ludoteca.testing import (
     ContractError,
     check_agent,
@@ -225,8 +225,14 @@ def ones_as_masks(env):
     ],
 )
 def test_a_bug_of_an_environment_is_found(monkeypatch, name, value, problem):
-    monkeypatch.setattr(testing, "aec_env", lambda game: FaultyEnv(aec_env(game), name, value))
-    check = testing._check_illegal_action if name == "rewards" else testing._check_turns
+    monkeypatch.setattr(
+        environment_checks, "aec_env", lambda game: FaultyEnv(aec_env(game), name, value)
+    )
+    check = (
+        environment_checks._check_illegal_action
+        if name == "rewards"
+        else environment_checks._check_turns
+    )
     with pytest.raises(ContractError, match=problem):
         check(GAME, 0)
 
