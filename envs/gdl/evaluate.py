@@ -56,9 +56,9 @@ def make_evaluation(
         return make_interpreted_evaluation(program)
     num_moves = 0 if move_start is None else int(move_start[-1])
     interpret, num_slots = _make_interpreter(program, num_fluents, num_moves), program.num_slots
-    interpret_fast = None  # in Python
+    interpret_fast = None
     if len(program.gates) > MAX_PYTHON_GATES:
-        interpret_fast = _make_compiled_interpreter(program, num_fluents, num_moves)
+        interpret_fast = _CompiledInterpreter(program, num_fluents, num_moves)
     straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
     kind = "straight" if straight else "interpreted"
     if not straight and num_slots > MAX_STACK_BYTES:
@@ -71,10 +71,9 @@ def make_evaluation(
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
         # Always true. The digest in the name of cached machine code covers the variables of this
         # function, but not its overloads: by `kind` it depends on the overload.
-        if kind and interpret_fast is None:
-            interpret(fluents, joint, out, np.zeros(num_slots, np.uint8))
-        elif interpret_fast is not None:
-            interpret_fast(fluents, joint, out, np.zeros(num_slots, np.uint8))
+        if kind:
+            run = interpret if interpret_fast is None else interpret_fast
+            run(fluents, joint, out, np.zeros(num_slots, np.uint8))
 
     if straight:
         run_straight = _make_straight(program, num_fluents, move_start)
@@ -183,17 +182,26 @@ def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any
     return interpret
 
 
-def _make_compiled_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any:
-    """Return a compiled `interpret`, see `_make_interpreter`, that all sheets share."""
-    gates = np.ascontiguousarray(program.gates.astype(np.int32))
-    segments, outputs = program.segments, program.outputs
-    with interpreting(False):
-        walk = make_walk()
+class _CompiledInterpreter:
+    """Compiled `interpret`, see `_make_interpreter`, for Python; all sheets share its code.
 
-    def interpret(fluents: Any, joint: Any, out: Any, values: Any) -> None:
-        walk(gates, segments, outputs, num_fluents, num_moves, fluents, joint, out, values)
+    Args:
+        program: the gates.
+        num_fluents: number of fluents.
+        num_moves: number of moves that are inputs.
+    """
 
-    return interpret
+    def __init__(self, program: Program, num_fluents: int, num_moves: int):
+        gates = np.ascontiguousarray(program.gates.astype(np.int32))
+        self._program = gates, program.segments, program.outputs, num_fluents, num_moves
+
+    def __call__(self, fluents: Any, joint: Any, out: Any, values: Any) -> None:
+        with interpreting(False):
+            walk = make_walk()
+        walk(*self._program, fluents, joint, out, values)
+
+    def __repr__(self) -> str:
+        return "compiled interpreter"  # the same in each process, for digests of sources
 
 
 def _make_stack_bytes(size: int) -> Any:
