@@ -21,7 +21,7 @@ from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
-from ludoteca.agents.search.tuning import TunedValue, tuning_result
+from ludoteca.agents.search.tuning import TunedCombination, tuning_result
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -95,6 +95,8 @@ class MCTSAgent(TreeSearchAgent):
         """
         if game.simultaneous:
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
+        if reuse and "rng" in (game.state.names or ()):
+            raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = integer("threads", threads, 1, 1024)
         self._parallel = choice("parallel", parallel, PARALLEL)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
@@ -134,7 +136,7 @@ class MCTSAgent(TreeSearchAgent):
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
         return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
 
-    def tuning_results(self, player: int) -> list[TunedValue]:
+    def tuning_results(self, player: int) -> list[TunedCombination]:
         """Return the statistics of all combinations of tuned values in the last search.
 
         Args:

@@ -72,10 +72,18 @@ class SearchOptions:
         """
         if self.solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
-        if self.transpositions and "rng" in (game.state.names or ()):
-            raise ValueError(
-                f"transpositions need a game without chance, and {game.name} has chance"
-            )
+        if self.solver and not game.zero_sum:
+            raise ValueError(f"solver needs a zero-sum game, and {game.spec} is not zero-sum")
+        if "rng" in (game.state.names or ()):
+            for option in ("solver", "transpositions", "decisive"):
+                if getattr(self, option):
+                    raise ValueError(
+                        f"{option} needs a game without chance, and {game.name} has chance"
+                    )
+            if self.amaf and shared_tree:
+                raise ValueError(
+                    f"amaf needs one thread or parallel='root' in a game with chance, {game.name}"
+                )
         playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
         return SearchConfig(
             policy=self._policy()[0],

@@ -287,7 +287,7 @@ def make_select_final(
                     points -= 1e12  # below all arms that are not proven
                 if arm.proven == DRAW:
                     proven_draw = k
-                    points -= 1e6  # below arms that are not proven; see after the loop
+                    points -= 1e10  # below arms that are not proven; see after the loop
             if points > best_points or (points == best_points and arm.visits > arms[best].visits):
                 best, best_points, ties = k, points, 1
             elif simultaneous and points == best_points and arm.visits == arms[best].visits:

@@ -1,6 +1,7 @@
 """Numbering of actions: the moves of all roles as one action space.
 
-A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever role makes it.
+A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever player makes it. The
+moves of the role `random` are not actions.
 """
 
 from dataclasses import dataclass
@@ -25,12 +26,12 @@ class ActionTable:
     Attributes:
         names: the terms, such as `"mark 1 2"`: without parentheses, unless they are nested.
             Length A.
-        action_of_move: the action of each move, or `NONE` for waiting moves. Ascending within a
-            role. Shape `[M]`.
+        action_of_move: the action of each move, or `NONE` for waiting moves and those of `random`.
+            Ascending within a role. Shape `[M]`.
         move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
         role_masks: the moves of each role as bits, in the order of the outputs of phase 1. Shape
             `[R, ceil((M + G + 1) / 64)]`.
-        action_masks: likewise, without waiting moves.
+        action_masks: likewise, only the moves that are actions.
     """
 
     names: tuple[str, ...]
@@ -49,9 +50,12 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
         GDLLimitError: if there are more than `MAX_MOVES` actions.
     """
     roles, moves = len(network.roles), len(network.moves)
-    listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)
+    of_players = np.ones(moves, np.bool_)
+    if (chance := network.random_role) >= 0:
+        of_players[network.move_start[chance] : network.move_start[chance + 1]] = False
+    listed = of_players & ~dynamics.waits if dynamics.sequential else of_players
     if not listed.any():  # a game needs at least one action
-        listed[:] = True
+        listed = of_players
     terms = {network.moves[m] for m in np.flatnonzero(listed)}
     if len(terms) > MAX_MOVES:
         raise GDLLimitError(

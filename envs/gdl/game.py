@@ -11,15 +11,16 @@ cell:
 
 import math
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.actions import number_actions
+from ludoteca.envs.gdl.actions import NONE, number_actions
 from ludoteca.envs.gdl.compile import compile_text
-from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
+from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
 from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
@@ -27,10 +28,11 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.gdl.percepts import make_observe_percepts, validate_percepts
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import choice, integer
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
@@ -48,11 +50,13 @@ def gdl(
     max_plies: int | None = None,
     max_seconds: float = MAX_SECONDS,
     max_instances: int = MAX_INSTANCES,
+    observe: str = "auto",
 ) -> Game:
     """Game from a rule sheet in the Game Description Language (GDL).
 
     Observations are the fluents of the sheet, one plane of one cell each, in the order of
-    `rules(game).fluents`, and the observing player, one-hot, one plane for each player.
+    `rules(game).fluents`, and the observing player, one-hot, one plane for each player. If the
+    sheet has rules for `sees`, they are the percepts of the player instead, see `percepts`.
 
     A sheet that exceeds a limit of the compilation is interpreted, with a `GDLWarning`: the game is
     the same, thousands of times slower.
@@ -64,6 +68,8 @@ def gdl(
             multiple of the length of the longest of many random games.
         max_seconds: limit of CPU seconds for the compilation of the sheet.
         max_instances: limit of ground instances of rules.
+        observe: `"auto"`: players observe the state, or their percepts if the sheet has rules for
+            `sees`; `"state"`: they always observe the state.
 
     Raises:
         ValueError: if a parameter is out of range, or there is no such file.
@@ -72,12 +78,13 @@ def gdl(
     """
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
+    choice("observe", observe, ("auto", "state"))
     file = find_sheet(path)
     try:
         text = read_sheet(file)
     except OSError as error:
         raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {error}") from None
-    key = (text, str(path), max_plies, max_seconds, max_instances)
+    key = (text, str(path), max_plies, max_seconds, max_instances, observe)
     with LOCK:
         if key not in _games:
             network, dynamics = _compiled(text, file.name, max_seconds, max_instances)
@@ -86,8 +93,11 @@ def gdl(
                 "max_plies": max_plies,
                 "max_seconds": max_seconds,
                 "max_instances": max_instances,
+                "observe": observe,
             }
-            game = make_network_game(network, dynamics, file.stem, params, max_plies)
+            game = make_network_game(
+                network, dynamics, file.stem, params, max_plies, observe == "state"
+            )
             object.__setattr__(game, "_factory", gdl)  # the dataclass is frozen
             _games[key] = game
         return _games[key]
@@ -111,9 +121,41 @@ def dynamics(game: Game) -> Dynamics:
     return _rules(game)[1]
 
 
-def _rules(game: Game) -> tuple[Network, Dynamics]:
-    """Return the network and the dynamics that `make_network_game` has stored in a game."""
-    rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int = 0) -> Any:
+    """Return the position of a game that `gdl` has made in a state, as a record like `Game.new`.
+
+    The record has no last moves, and no percepts.
+
+    Args:
+        game: the game.
+        fluents: the true fluents, names in `rules(game).fluents`.
+        plies: number of joint moves so far.
+        seed: seed of the chance events to come.
+
+    Raises:
+        ValueError: if the game is not from a rule sheet, or a fluent can never be true.
+    """
+    network, _, kernels = _rules(game)
+    is_true = np.zeros(-(-len(network.fluents) // 64) * 64, np.bool_)
+    for fluent in fluents:
+        if fluent not in network.fluents:
+            raise ValueError(f"the fluent {fluent} can never be true")
+        is_true[network.fluents.index(fluent)] = True
+    s = game.new(seed)
+    s.fluents[:] = np.packbits(is_true, bitorder="little").view("<u8")
+    for name, value in (("joint", NONE), ("percepts", 0), ("turn_percepts", 0),
+                        ("game_percepts", 0), ("last_action", NONE)):  # fmt: skip
+        if name in (game.state.names or ()):
+            s[name] = value
+    s.plies = plies
+    with np.errstate(all="ignore"):  # kernels may rely on integer overflow
+        kernels.refresh(s)
+    return s
+
+
+def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
+    """Return the network, dynamics and kernels that `make_network_game` has stored in a game."""
+    rules: tuple[Network, Dynamics, GDLKernels] | None = vars(game).get("_rules")
     if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
     return rules
@@ -158,6 +200,7 @@ def make_network_game(
     title: str,
     params: dict[str, Any],
     max_plies: int | None = None,
+    observe_state: bool = False,
 ) -> Game:
     """Return the game of a network.
 
@@ -167,21 +210,27 @@ def make_network_game(
         title: displayed name.
         params: parameters of the factory.
         max_plies: limit of joint moves, or None for that of the dynamics.
+        observe_state: whether players observe the state even if the sheet has rules for `sees`.
     """
     actions = number_actions(network, dynamics)
     limit = dynamics.max_plies if max_plies is None else max_plies
     kernels = make_kernels(network, dynamics, actions, limit)
-    num_fluents, roles = len(network.fluents), len(network.roles)
+    num_fluents, players = len(network.fluents), len(network.players)
     num_actions = len(actions.names)
+    if network.has_hidden_information and not observe_state:
+        planes, observe = make_observe_percepts(network, num_actions)
+    else:
+        planes, observe = num_fluents + players, _make_observe(num_fluents, players)
     game = Game(
         name="gdl",
         title=f"{title} (GDL)",
         params=params,
-        num_players=roles,
+        num_players=players,
         num_actions=num_actions,
         max_plies=limit,
-        observation_shape=(num_fluents + roles, 1, 1),
+        observation_shape=(planes, 1, 1),
         dynamics="sequential" if dynamics.sequential else "simultaneous",
+        zero_sum=is_zero_sum(network, dynamics.random_games),
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
@@ -190,25 +239,25 @@ def make_network_game(
         step=kernels.step,
         is_terminal=kernels.is_terminal,
         returns=kernels.returns,
-        observe=_make_observe(num_fluents, roles),
+        observe=observe,
         layout=_layout(network),
         action_names=actions.names,
         symmetries=lambda: (Symmetry("identity", np.zeros(1, np.int64), np.arange(num_actions)),),
-        validate=_make_validate(network, kernels, limit),
+        validate=_make_validate(network, kernels, limit, num_actions),
     )
-    object.__setattr__(game, "_rules", (network, dynamics))
+    object.__setattr__(game, "_rules", (network, dynamics, kernels))
     return game
 
 
-def _make_observe(num_fluents: int, roles: int) -> Any:
-    """Return the kernel `observe` of `Game`."""
+def _make_observe(num_fluents: int, players: int) -> Any:
+    """Return the kernel `observe` of `Game`, for observations of the state."""
 
     @kernel
     def observe(s: Any, player: int, out: Any) -> None:
         for i in range(num_fluents):
             out[i, 0, 0] = (s.fluents[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
-        for r in range(roles):
-            out[num_fluents + r, 0, 0] = r == player
+        for p in range(players):
+            out[num_fluents + p, 0, 0] = p == player
 
     return observe
 
@@ -226,8 +275,8 @@ def _layout(network: Network) -> Layout:
     rows = max(1, -(-size // columns))
     pieces = [Piece("#", "true", "square", "#3f4a5a")]
     # No cell shows the pieces of the players: they give the players' names and colors.
-    for r, role in enumerate(network.roles):
-        pieces.append(Piece(LETTERS[r], role, "disc", COLORS[r], r))
+    for p, r in enumerate(network.players):
+        pieces.append(Piece(LETTERS[p], network.roles[r], "disc", COLORS[p], p))
 
     def cells(s: Any) -> Any:
         shown = np.zeros(rows * columns, np.int8)
@@ -237,7 +286,7 @@ def _layout(network: Network) -> Layout:
     return Layout("squares", rows, columns, tuple(pieces), cells, coordinates="none")
 
 
-def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any:
+def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_actions: int) -> Any:
     """Return the function `validate` of `Game`."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
 
@@ -252,6 +301,10 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any
             return f"joint is {s['joint'].tolist()}, expected moves from -1 to {num_moves - 1}"
         if not np.isin(s["forfeited"], (0, 1)).all():
             return f"forfeited is {s['forfeited'].tolist()}, expected 0s and 1s"
+        if network.has_hidden_information and (
+            problem := validate_percepts(network, num_actions, s)
+        ):
+            return problem
         copy = np.zeros(1, kernels.state)
         copy[0] = np.asarray(s)[()]
         fresh = view_records(copy)[0]

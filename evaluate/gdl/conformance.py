@@ -34,7 +34,7 @@ def check_conformance(path: Path, max_seconds: float, compiled: bool = False) ->
             warnings.simplefilter("ignore", GDLWarning)  # faults of the sheet, limits
             game = make_game("gdl", path=str(path), max_seconds=max_seconds)
         if compiled:
-            check_game(game, games=GAMES, zero_sum=False)
+            check_game(game, games=GAMES)
         else:
-            check_kernels(game, games=GAMES, zero_sum=False)
+            check_kernels(game, games=GAMES)
             check_environments(game)

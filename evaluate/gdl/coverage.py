@@ -17,6 +17,7 @@ from typing import Any
 
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.evaluate.gdl.conformance import check_conformance
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
@@ -40,7 +41,7 @@ class SheetCoverage:
         failure: reason why the sheet cannot be loaded or measured, or an empty string.
         limit: reason why the sheet is interpreted instead of compiled, or an empty string.
         roles: number of roles.
-        dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
+        dynamics: `"one player"`, `"sequential"` (in no state of the random games did two players
             have more than one legal move) or `"simultaneous"`.
         fluents: number of fluents.
         moves: number of moves of all roles.
@@ -263,7 +264,7 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     dynamics = "simultaneous" if statistics.two_choosers else "sequential"
     return SheetCoverage(
         name="",
-        dynamics="one player" if len(network.roles) == 1 else dynamics,
+        dynamics="one player" if len(network.players) == 1 else dynamics,
         steps_per_second=round(steps / max(spent, 1e-9)),
         games=games,
         mean_plies=round(steps / games, 1) if games else 0.0,
@@ -276,26 +277,29 @@ def measure_interpreted_speed(
 ) -> SheetCoverage:
     """Return the coverage of random games of an interpreted sheet that take some CPU seconds."""
     rng, start = random.Random(seed), time.process_time()
+    players = [number for number, role in enumerate(machine.roles) if role != RANDOM]
     steps = games = finished_steps = plies = choosers = stuck = bad_goals = 0
     machine.reset()
     while (elapsed := time.process_time() - start) < seconds:
         if machine.is_terminal():
-            bad_goals += sum(len(goals) != 1 for goals in machine.goals())
+            goals = machine.goals()
+            bad_goals += sum(len(goals[player]) != 1 for player in players)
             games, finished_steps, plies = games + 1, finished_steps + plies, 0
             machine.reset()
             continue
         legal = machine.legal()
-        choosers += sum(len(moves) > 1 for moves in legal) > 1
+        choosers += sum(len(legal[player]) > 1 for player in players) > 1
         if not all(legal):
             stuck, plies = stuck + 1, 0
             machine.reset()
             continue
         machine.step([rng.choice(moves) for moves in legal])
         steps, plies = steps + 1, plies + 1
-    single_role = len(machine.roles) == 1
     return SheetCoverage(
         name="",
-        dynamics="one player" if single_role else "simultaneous" if choosers else "sequential",
+        dynamics=(
+            "one player" if len(players) == 1 else "simultaneous" if choosers else "sequential"
+        ),
         steps_per_second=round(steps / max(elapsed, 1e-9), 1),
         games=games,
         mean_plies=round(finished_steps / games, 1) if games else 0.0,

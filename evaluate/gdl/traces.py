@@ -71,9 +71,8 @@ def _position(content: dict[str, object]) -> TracePosition:
     state, terminal = _terms(content["state"]), content["terminal"]
     if terminal is True:
         goals = content["goals"]
-        if not isinstance(goals, list) or not all(
-            type(goal) in (int, type(None)) for goal in goals
-        ):
+        kinds = (int, type(None))
+        if not isinstance(goals, list) or not all(type(goal) in kinds for goal in goals):
             raise ValueError(f"goals must be integers or null, got {goals!r:.80}")
         return TracePosition(game, ply, state, True, tuple(goals))
     if terminal is not False:

@@ -17,7 +17,7 @@ SUMMARIES = {
     "solved": "AlphaZero in games that are solved.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.
-EXPERIMENTS = {
+STUDIES = {
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status of `run_commands`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="study")
+    return run_commands(STUDIES, arguments, prog, DESCRIPTION, noun="study")
 
 
 if __name__ == "__main__":

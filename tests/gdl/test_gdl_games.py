@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.gdl import evaluate
@@ -15,6 +17,7 @@ from ludoteca.envs.gdl.game import dynamics, fluent_bits, make_network_game, rul
 from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.solve import solve
 from ludoteca.testing import check_game, check_kernels
 
 # Three players choose heads or tails at the same time; the goal depends on a player's own choice.
@@ -78,13 +81,33 @@ def test_moves_that_only_wait_are_no_actions():
 
 @pytest.mark.parametrize("text", [COINS, WALK])
 def test_kernels_keep_the_contract(text, tmp_path):
-    check_kernels(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+    check_kernels(make_game("gdl", path=write(tmp_path, text)), games=5)
+
+
+def test_games_know_whether_they_are_zero_sum(tmp_path):
+    assert all(make_game(f"gdl:path={name}").zero_sum for name in ("tictactoe", "tron"))
+    assert not make_game("gdl:path=prisoners_dilemma").zero_sum
+    for text in (COINS, WALK):  # three players, one player
+        assert not make_game("gdl", path=write(tmp_path, text)).zero_sum
+
+
+def test_what_needs_zero_sum_games_refuses_others(tmp_path):
+    sheet = find_sheet("tictactoe").read_text()
+    path = write(tmp_path, sheet.replace("(goal ?player 0)", "(goal ?player 10)"))
+    game = make_game("gdl", path=path)
+    assert not game.zero_sum
+    with pytest.raises(ValueError, match="solver needs a zero-sum game"):
+        make_agent("mcts:solver=true", game)
+    with pytest.raises(ValueError, match="expected a zero-sum game"):
+        Encoder(game)
+    with pytest.raises(ValueError, match="expected a sequential, zero-sum game"):
+        solve(game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [COINS, WALK])
 def test_environments_pass_the_conformance_suites(text, tmp_path):
-    check_game(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+    check_game(make_game("gdl", path=write(tmp_path, text)), games=5)
 
 
 def test_goals_of_three_players_are_returns(tmp_path):

@@ -55,7 +55,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         nodes: the tree, dtype `tree.node_dtype(config.policy)`; a full tree is searched without
             expansion.
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
-        table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions.
+        table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions
+            and chance.
         states: positions, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.
@@ -91,6 +92,9 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     ) -> int:
         """Select down to a leaf, expanding nodes; return the depth of the leaf, `work.path[depth]`.
 
+        With chance, a node stands for an action, whose outcomes are sampled: its children are those
+        of the present outcome, found in the table by the position.
+
         Visits are incremented here and scores are added later: a virtual loss for other threads
         (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008).
         """
@@ -100,6 +104,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             clear_reference(work)
         nodes[ROOT].visits += 1
         while not (solver and nodes[node].proven != UNKNOWN):
+            if has_chance and node != ROOT:
+                nodes[node].first_child = UNEXPANDED
             if nodes[node].first_child == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break

@@ -29,7 +29,8 @@ class Workspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
         """Return the workspace of one tree and one thread."""
-        entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
+        has_table = config.transpositions or "rng" in (game.state.names or ())
+        entries = 1 << (max_nodes - 1).bit_length() if has_table else 0
         tree = (
             np.zeros(max_nodes, node_dtype(config.policy)),
             aligned_zeros(SHARED, np.int64),

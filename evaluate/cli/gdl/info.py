@@ -15,10 +15,10 @@ MAX_TERMS = 4  # number of fluents, moves and goals shown as examples
 def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     """Compile a rule sheet, play random games, and describe it.
 
-    Shows roles, goals, fluents, moves, gates, whether the game is sequential, the length of random
-    games, speed, and faults in these games: a role without a legal move, or with no or several
-    goals. A sheet that exceeds a limit of the compilation is interpreted; then fluents, moves and
-    gates are not known.
+    Shows roles, goals, fluents, moves, percepts, gates, whether the game is sequential, the length
+    of random games, speed, and faults in these games: a role without a legal move, or a player with
+    no or several goals. A sheet that exceeds a limit of the compilation is interpreted; then
+    fluents, moves, percepts and gates are not known.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
@@ -64,10 +64,15 @@ def _rows(machine: "RuleMachine", seconds: float) -> dict[str, str]:
     ]
     has_loops = network.phase1.has_loops or network.phase2.has_loops  # of gates: recursive rules
     return {
-        "goals": "; ".join(_shortened(map(str, goals)) for goals in goals_by_role),
+        "goals": "; ".join(_shortened(map(str, goals)) or "none" for goals in goals_by_role),
         "dynamics": random_games.dynamics,
         "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
         "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
+        "percepts": (
+            f"{len(network.percepts):,}: {_shortened(network.percepts)}"
+            if network.has_hidden_information
+            else "none: players see the state"
+        ),
         "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
         "loops": "iterated in each state" if has_loops else "none",
         "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
