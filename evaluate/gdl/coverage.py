@@ -17,6 +17,8 @@ from typing import Any
 
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.network_cache import network_digest, save_network
+from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.evaluate.gdl.conformance import check_conformance
 from ludoteca.evaluate.gdl.differences import compare_trace
@@ -148,7 +150,9 @@ def survey(
         if names and not name.startswith(names):
             continue
         trace = None if traces is None else trace_file(traces, folder, path)
-        measure = partial(measure_coverage, name, path, trace, max_seconds, seconds)
+        measure = partial(
+            measure_coverage, name, path, trace, max_seconds, seconds, bool(conformance)
+        )
         try:
             # Far more than loading and playing should take, so it stops only endless work.
             coverage = run_in_limits(measure, 4 * max_seconds + 10 * seconds + 60)
@@ -171,11 +175,17 @@ def conformance_of(path: Path, max_seconds: float, compiled: bool) -> str:
 
 
 def measure_coverage(
-    name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
+    name: str,
+    path: Path,
+    trace: Path | None,
+    max_seconds: float,
+    seconds: float,
+    keep_network: bool = False,
 ) -> SheetCoverage:
     """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base.
 
-    See `survey` for the time limits.
+    See `survey` for the time limits. With `keep_network` the network is written to the disk cache,
+    for the conformance checks, which run in another process.
     """
     start = time.process_time()
     try:
@@ -189,6 +199,8 @@ def measure_coverage(
         )
     load_seconds = time.process_time() - start
     network = machine.network
+    if keep_network:
+        save_network(network_digest(read_sheet(path)), network)
     coverage = replace(
         measure_speed(machine, seconds),
         name=name,
