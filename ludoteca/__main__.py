@@ -109,6 +109,10 @@ COMMANDS = {
         "ludoteca.evaluate.cli.ggp_player:ggp_player",
         "Play matches of General Game Playing over HTTP.",
     ),
+    "ggp-match": Command(
+        "ludoteca.evaluate.cli.ggp_match:ggp_match",
+        "Play matches between two players of General Game Playing over HTTP.",
+    ),
     "bench": Command(
         "ludoteca.evaluate.cli.bench:bench",
         "Benchmark environments and searches.",

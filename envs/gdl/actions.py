@@ -4,6 +4,7 @@ A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever 
 moves of the role `random` are not actions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,28 +42,42 @@ class ActionTable:
     action_masks: NDArray[np.uint64]
 
 
-def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
-    """Return the numbering of actions of a network.
+def action_terms(network: Network, dynamics: Dynamics) -> tuple[str, ...]:
+    """Return the terms of the actions of a network, sorted.
 
     In sequential games, waiting moves are not actions.
 
     Raises:
         GDLLimitError: if there are more than `MAX_MOVES` actions.
     """
-    roles, moves = len(network.roles), len(network.moves)
-    of_players = np.ones(moves, np.bool_)
-    if (chance := network.random_role) >= 0:
-        of_players[network.move_start[chance] : network.move_start[chance + 1]] = False
-    listed = of_players & ~dynamics.waits if dynamics.sequential else of_players
-    if not listed.any():  # a game needs at least one action
-        listed = of_players
-    terms = {network.moves[m] for m in np.flatnonzero(listed)}
+    terms = {network.moves[m] for m in np.flatnonzero(_listed(network, dynamics))}
     if len(terms) > MAX_MOVES:
         raise GDLLimitError(
             f"the sheet has {len(terms):,} different moves, more than {MAX_MOVES:,}"
         )
-    # The moves of each role are sorted by the same key, so their actions ascend.
-    order = sorted(terms, key=lambda text: natural_key(parse(text)[0].term))
+    return tuple(sorted(terms, key=lambda text: natural_key(parse(text)[0].term)))
+
+
+def _listed(network: Network, dynamics: Dynamics) -> NDArray[np.bool_]:
+    """Return which moves are actions. Shape `[M]`."""
+    of_players = np.ones(len(network.moves), np.bool_)
+    if (chance := network.random_role) >= 0:
+        of_players[network.move_start[chance] : network.move_start[chance + 1]] = False
+    listed = of_players & ~dynamics.waits if dynamics.sequential else of_players
+    return listed if listed.any() else of_players  # a game needs at least one action
+
+
+def number_actions(network: Network, dynamics: Dynamics, order: Sequence[str]) -> ActionTable:
+    """Return the numbering of actions of a network.
+
+    Args:
+        network: the network. The moves of each role that are actions are in the order of `order`.
+        dynamics: its dynamics.
+        order: the terms of the actions: those of `action_terms`, and perhaps others, which are
+            never legal.
+    """
+    roles, moves = len(network.roles), len(network.moves)
+    listed = _listed(network, dynamics)
     action_of_term = {text: i for i, text in enumerate(order)}
     action_of_move = np.full(moves, NONE, np.int16)
     move_of_action = np.full((roles, len(order)), NONE, np.int32)

@@ -59,8 +59,8 @@ def _follow_chance(
         moves_may[np.arange(len(states)), drawn] = True
         may, must = may[states], must[states]
     else:
-        may, must = may.any(0, keepdims=True), must.all(0, keepdims=True)
-        moves_may = legal.any(0, keepdims=True)
+        may, must = np.atleast_2d(may.any(0)), np.atleast_2d(must.all(0))
+        moves_may = np.atleast_2d(legal.any(0))
     moves_must = np.zeros_like(moves_may)
     for begin, end in zip(network.move_start[:-1], network.move_start[1:], strict=True):
         mine = moves_may[:, begin:end]

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding
@@ -171,9 +171,44 @@ class RuleEvaluation:
             outputs=np.zeros(outputs, np.int32),
             num_slots=0,
             evaluate=evaluate,
-            digest=int.from_bytes(hashed[:7], "little"),  # 7 bytes: a positive int64
+            digest=_number(hashed),
             num_words=num_words,
         )
+
+
+def with_legal_order(program: InterpretedProgram, order: NDArray[np.int64]) -> InterpretedProgram:
+    """Return phase 1 with the legal moves in another order: move i is the old `order[i]`."""
+    size = len(order)
+
+    def evaluate(fluents: Any, joint: Any, out: Any) -> None:
+        program.evaluate(fluents, joint, out)
+        bits = np.unpackbits(np.array(out, "<u8").view(np.uint8), bitorder="little")
+        bits[:size] = bits[:size][order]
+        _write_bits(np.flatnonzero(bits).tolist(), out)
+
+    return _renamed(program, evaluate, order)
+
+
+def with_move_order(program: InterpretedProgram, order: NDArray[np.int64]) -> InterpretedProgram:
+    """Return phase 2 or 3 for moves in another order: move i is the old `order[i]`."""
+
+    def evaluate(fluents: Any, joint: Any, out: Any) -> None:
+        moves = np.array(joint)
+        program.evaluate(fluents, np.where(moves < 0, moves, order[moves]), out)
+
+    return _renamed(program, evaluate, order)
+
+
+def _renamed(
+    program: InterpretedProgram, evaluate: Evaluate, order: NDArray[np.int64]
+) -> InterpretedProgram:
+    """Return a program with another evaluation, and a digest that depends on the order too."""
+    hashed = hashlib.sha256(f"{program.digest} {order.tolist()}".encode()).digest()
+    return replace(program, evaluate=evaluate, digest=_number(hashed))
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest[:7], "little")  # 7 bytes: a positive int64
 
 
 def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:

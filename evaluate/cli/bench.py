@@ -38,7 +38,8 @@ def bench(
             options: python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning:
             optimizers of parameters against a grid search; arrays: Hex with NumPy and with
             PyTorch.
-        peers: also measure other packages; `make peers` installs them.
+        peers: also measure other packages; `make peers` installs them. gdl: instead compare the
+            speed of sheets with Sancho and GGP-Base, which `make gdl-peers` compiles.
         strength: instead play matches of this package's search against OpenSpiel's, with equal
             simulations and with equal time (mcts).
         games: number of games per game and condition (strength).
@@ -46,7 +47,8 @@ def bench(
         json: also write all numbers to this file.
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
-            default all measures and matches, and the endgames ffo-40 to ffo-44.
+            default all measures and matches, and the endgames ffo-40 to ffo-44. Exact names of
+            sheets for bench gdl --peers.
         executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
             (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
@@ -62,8 +64,15 @@ def bench(
             f"--sheets, --traces, --page and --conformance are for bench gdl, not bench {benchmark}"
         )
     if benchmark == "gdl":
-        if peers or strength:
-            raise ValueError("bench gdl takes no --peers or --strength")
+        if strength:
+            raise ValueError("bench gdl takes no --strength")
+        if peers:
+            if traces is not None or conformance is not None:
+                raise ValueError("bench gdl --peers takes no --traces or --conformance")
+            from ludoteca.evaluate.bench.gdl_comparison import bench_gdl_peers
+
+            bench_gdl_peers(sheets, json, page, seconds, only)
+            return
         from ludoteca.evaluate.bench.gdl import bench_gdl
 
         bench_gdl(sheets, traces, json, page, seconds, only, conformance or "")

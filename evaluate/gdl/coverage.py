@@ -13,19 +13,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.network_cache import network_digest, save_network
 from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.rules import RANDOM
+from ludoteca.envs.gdl.symmetries import find_sheet_board
 from ludoteca.evaluate.gdl.conformance import check_conformance
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.limited_process import ProcessError, run_in_limits
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
+
+if TYPE_CHECKING:
+    from ludoteca.envs.gdl.batch import BatchSimulator
 
 INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
 MAX_REASON = 160  # maximum number of characters of a reason in the table
@@ -48,6 +58,9 @@ class SheetCoverage:
         fluents: number of fluents.
         moves: number of moves of all roles.
         gates: number of gates of the compiled network.
+        board: rows and columns of the board, such as `"6 x 7"`, or an empty string if there is none
+            or the sheet is interpreted.
+        symmetries: number of verified symmetries of the board, the identity included.
         load_seconds: CPU seconds of parsing and compiling, or of the attempt.
         steps_per_second: joint moves per CPU second in random games: 512 games at once if the
             sheet is compiled, one game if it is interpreted.
@@ -71,6 +84,8 @@ class SheetCoverage:
     fluents: int = 0
     moves: int = 0
     gates: int = 0
+    board: str = ""
+    symmetries: int = 0
     load_seconds: float = 0.0
     steps_per_second: float = 0.0
     games: int = 0
@@ -209,10 +224,24 @@ def measure_coverage(
         moves=len(network.moves),
         gates=network.num_gates,
         load_seconds=round(load_seconds, 2),
+        **describe_board(path, network),
     )
     if trace is None:
         return coverage
     return replace(coverage, **_compare_with_oracle(machine, trace))
+
+
+def describe_board(path: Path, network: Network) -> dict[str, Any]:
+    """Return the fields `board` and `symmetries` of `SheetCoverage`."""
+    dynamics = analyze(network)
+    found = find_sheet_board(read_sheet(path), network, dynamics)
+    if found is None:
+        return {}
+    game = make_network_game(network, dynamics, path.stem, {}, found=found)
+    return {
+        "board": f"{found.board.rows} x {found.board.columns}",
+        "symmetries": len(game.symmetries()),
+    }
 
 
 def _measure_interpreted(
@@ -260,17 +289,7 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     network = machine.network
     simulator = BatchSimulator(network)
     simulator.play(1)  # compiles
-    results, spent, steps_per_call = [], 0.0, 1
-    while spent < seconds:
-        start = time.process_time()
-        results.append(simulator.play(steps_per_call))
-        elapsed = time.process_time() - start
-        spent += elapsed
-        # Calls get longer, up to the remaining time.
-        steps_that_fit = int(steps_per_call * (seconds - spent) / max(elapsed, 1e-6))
-        steps_per_call = max(1, min(2 * steps_per_call, steps_that_fit))
-    steps = sum(result.steps for result in results)
-    games = sum(result.games for result in results)
+    steps, games, _, spent = play_batch(simulator, seconds)
     statistics = BatchSimulator(network, analyze=True).play(CHECKED_STEPS)
     bad_goals = int(statistics.bad_goals.sum())
     dynamics = "simultaneous" if statistics.two_choosers else "sequential"
@@ -282,6 +301,29 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
         mean_plies=round(steps / games, 1) if games else 0.0,
         faults=_faults(statistics.stuck, bad_goals),
     )
+
+
+def play_batch(
+    simulator: "BatchSimulator", seconds: float
+) -> tuple[int, int, NDArray[np.int64], float]:
+    """Play random games in a batch for some CPU seconds.
+
+    Returns:
+        Numbers of joint moves, of finished games and of each goal in them (see `BatchResult`), and
+        the exact CPU seconds.
+    """
+    results, spent, rounds = [], 0.0, 1
+    while spent < seconds:
+        start = time.process_time()
+        results.append(simulator.play(rounds))
+        elapsed = time.process_time() - start
+        spent += elapsed
+        # Calls get longer, up to the remaining time.
+        rounds_that_fit = int(rounds * (seconds - spent) / max(elapsed, 1e-6))
+        rounds = max(1, min(2 * rounds, rounds_that_fit))
+    steps = sum(result.steps for result in results)
+    games = sum(result.games for result in results)
+    return steps, games, np.sum([result.goal_counts for result in results], axis=0), spent
 
 
 def measure_interpreted_speed(

@@ -9,11 +9,13 @@ SUMMARIES = {
     "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
     "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
+    "exploration": "Exploration factors and move groups in General Game Playing.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
     "hex": "Deep Q-learning in Hex.",
     "othello": "Value networks and AlphaZero in Othello.",
     "p_game": "Selection policies in random trees of known value (P-games).",
+    "playout_policy": "Playouts by simulation balancing in Breakthrough.",
     "solved": "AlphaZero in games that are solved.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.

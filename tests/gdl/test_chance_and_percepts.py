@@ -7,12 +7,16 @@ from functools import cache
 import numpy as np
 import pytest
 
+from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.envs.gdl import chance
 from ludoteca.envs.gdl.batch import BatchSimulator
+from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.errors import GDLError, GDLWarning
-from ludoteca.envs.gdl.game import dynamics, fluent_bits, new_position, rules
+from ludoteca.envs.gdl.game import dynamics, new_position, rules
 from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.network_cache import load_network, save_network
 from ludoteca.envs.gdl.own_sheets import find_sheet
@@ -269,6 +273,13 @@ def test_interpreted_games_keep_the_contract(name):
 
 
 @pytest.mark.slow
+def test_interpreted_games_keep_the_contract_in_compiled_code():
+    with pytest.warns(GDLWarning, match="its rules are interpreted"):
+        game = make_game("gdl:path=kuhn_poker,max_instances=2")
+    check_game(game, games=3, environments=False)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHEETS)
 def test_environments_pass_the_conformance_suites(name):
     check_game(make_game("gdl", path=name), games=5)
@@ -312,6 +323,16 @@ def test_players_wait_by_actions_if_chance_may_end_the_game_at_once(tmp_path):
     play(game, s, "noop")
     assert game.is_terminal(s)
     check_kernels(game, games=3)
+
+
+def test_proofs_about_the_start_may_merge_states(monkeypatch):
+    kuhn = make_game("gdl:path=kuhn_poker")
+    arguments = rules(kuhn), dynamics(kuhn).waits
+    for max_states in (4096, 1):  # 6 deals
+        monkeypatch.setattr(chance, "MAX_STATES", max_states)
+        assert not chance.chance_may_end_first(*arguments)
+    monkeypatch.setattr(chance, "MAX_WAITING", 1)
+    assert chance.chance_may_end_first(*arguments)  # not proved
 
 
 def test_chance_moves_with_simultaneous_players(tmp_path):
@@ -409,6 +430,8 @@ def test_options_that_need_a_game_without_chance_are_refused():
     for name in ("alphabeta", "mcts:amaf=rave,threads=2"):
         with pytest.raises(ValueError, match="chance"):
             make_agent(name, game)
+    with pytest.raises(ValueError, match="needs a game without chance"):
+        NetworkGuidedSearch(Encoder(game), 1, 10)
 
 
 @pytest.mark.slow

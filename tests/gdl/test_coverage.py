@@ -167,6 +167,7 @@ def test_info_describes_a_sheet(capsys):
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
     assert "moves 8: east north south west" in out
     assert "faults none found" in out
+    assert "board 10 x 10, symmetries: 8" in out
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_info_describes_a_sheet(capsys):
     [
         (["gdl", "--sheets", "nowhere"], "there is no file or folder nowhere"),
         (["gdl", "--only", "nonsense"], "begins with nonsense"),
-        (["gdl", "--peers"], "bench gdl takes no --peers"),
+        (["gdl", "--strength"], "bench gdl takes no --strength"),
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
         (["mcts", "--conformance", "compiled"], "are for bench gdl, not bench mcts"),

@@ -10,10 +10,11 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.gdl import evaluate
+from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLWarning
-from ludoteca.envs.gdl.game import dynamics, fluent_bits, make_network_game, rules
+from ludoteca.envs.gdl.game import dynamics, make_network_game, rules
 from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.registry import make_game
@@ -55,10 +56,10 @@ def test_gdl_games_equal_built_in_games_move_by_move(name):
     rng = np.random.default_rng(0)
     for _ in range(20):
         s, t = game.new(), own.new()
-        # Connect Four's actions are numbered alike. Tic-Tac-Toe's sheet numbers its cells by
-        # columns, our game by rows.
-        size = 3 if name == "tictactoe" else 1
-        image = {a: a % size * size + a // size if size > 1 else a for a in range(own.num_actions)}
+        # Connect Four's actions are numbered alike. Row 1 of Tic-Tac-Toe is at the top of our game,
+        # but at the bottom of the board of a sheet.
+        rows = [2, 1, 0] if name == "tictactoe" else [0, 1, 2]
+        image = {a: 3 * rows[a // 3] + a % 3 for a in range(own.num_actions)}
         while not own.is_terminal(t):
             assert sorted(image[a] for a in game.legal(s)) == own.legal(t)
             assert game.player(s) == own.player(t)
@@ -265,10 +266,10 @@ def test_games_are_the_same_objects_and_pickled_by_their_spec(tmp_path):
     assert make_game(game.spec) is not game
 
 
-def test_observations_are_fluents_and_the_player():
-    game = make_game("gdl")
+def test_flat_observations_are_fluents_and_the_player():
+    game = make_game("gdl", planes="flat")
     s = game.new()
-    game.step(s, 4)
+    game.step(s, game.action_names.index("mark b 2"))
     network = rules(game)
     for player in range(2):
         out = np.zeros(game.observation_shape, np.int8)

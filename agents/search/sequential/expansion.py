@@ -11,6 +11,7 @@ import numpy as np
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.agents.search.select import UNKNOWN
+from ludoteca.agents.search.sequential.groups import make_group_assignment
 from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
@@ -40,6 +41,7 @@ def make_expansion(
     has_chance = "rng" in (game.state.names or ())
     use_table = config.transpositions or has_chance
     reset_arm, _ = make_statistics(config.policy)
+    assign_groups, grouped = make_group_assignment(game, config), config.groups != ""
 
     @kernel
     def reset_node(node: Any, prior: float, action: int, mover: int) -> None:
@@ -159,6 +161,8 @@ def make_expansion(
         for k in range(n):
             reset_node(nodes[first + k], 1.0 / n, work.legal[k], mover)
         parent.first_child, parent.num_children = first, n
+        if grouped:
+            assign_groups(nodes, first, n, s, work)
         # Nested: without a table Numba prunes the branch, in which `key` has no type.
         if use_table:  # noqa: SIM102
             if entry >= 0:

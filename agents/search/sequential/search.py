@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.exploration import make_exploration
 from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.backup import make_backup
@@ -73,6 +74,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")
     reset_tree, expand, _ = make_expansion(game, config)
     choose, clear_reference, set_reference = make_selection(game, config)
+    begin_exploration, deepen_exploration, _ = make_exploration(config)
     play_out = make_simulation(game, config)
     record, _, _ = make_move_record(game, config)
     player: Any = game.player
@@ -123,6 +125,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
                 record(work, player(s), nodes[node].action)
             step(s, nodes[node].action)
             depth += 1
+            deepen_exploration(params[0], work)
             work.path[depth] = node
             work.probabilities[depth] = work.probability
         return depth
@@ -146,7 +149,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if tuned:
                 for p in range(players):
                     reset_tuning(params[p])
-        for _ in range(simulations):
+        for simulation in range(simulations):
             if solver and nodes[ROOT].proven != UNKNOWN:
                 break
             states[CURRENT] = states[START]
@@ -155,6 +158,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if tuned:
                 for p in range(players):
                     select_params(params[p], work.rng)
+            begin_exploration(params[0], simulation, work)
             depth = descend(nodes, shared, table, states, s, words, work, params)
             leaf = work.path[depth]
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):

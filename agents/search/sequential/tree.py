@@ -16,6 +16,7 @@ NODE_FIELDS = (
     ("action", np.int16),  # action that led here
     ("num_children", np.int16),  # number of children
     ("num_visited", np.int16),  # visited nodes of the block, which come first; in its first node
+    ("group", np.int16),  # move group of the action, see `groups.py`
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
     # Proven result for the mover, at the root for the player to move; see `select.UNKNOWN`.
     ("proven", np.int8),
