@@ -33,7 +33,7 @@ BUDGET_GROWTH = 2
 # divide the estimated number of instances by MIN_SPLIT_GAIN. At a budget from LATE_SPLIT_BUDGET on,
 # the number may even grow: splits gain most in rules that are hard to estimate.
 SPLIT_BUDGET, MIN_SPLIT_GAIN = 400_000, 2.0
-LATE_SPLIT_BUDGET, MIN_LATE_SPLIT_GAIN = 800_000, 0.1
+LATE_SPLIT_BUDGET, MIN_LATE_SPLIT_GAIN = 1_600_000, 0.1
 MOST_DEMANDS = 4  # useless demands are dropped first if they are the 4th part of all demands
 LARGE_SHARE = 50  # a relation is large if its facts exceed the 50th part of the budget
 Instance = tuple[int, tuple[int, ...], tuple[int, ...]]  # see `Grounder.instances`
