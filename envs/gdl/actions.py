@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.errors import GDLLimitError
-from ludoteca.envs.gdl.network import MAX_MOVES, Network, natural_key
+from ludoteca.envs.gdl.limits import MAX_MOVES
+from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 
 NONE = -1  # in place of a move or an action

@@ -35,18 +35,24 @@ def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> se
     return set(graph) - (complete & set(static)) - set(ARITIES)
 
 
-def with_neighbors(rules: Iterable[Rule], large: Collection[str], demandable: set[str]) -> set[str]:
+def with_neighbors(
+    rules: Iterable[Rule], large: set[str], demandable: set[str], static: set[str]
+) -> set[str]:
     """Return large relations, relations that depend on them, and relations on which they depend.
+
+    Static relations on which large ones depend are left out, unless they are large themselves.
 
     Args:
         rules: the rules of a rule sheet.
         large: the large relations.
         demandable: relations that may be derived by demand; no others are returned.
+        static: relations that do not depend on the state or the moves.
     """
     graph = dependencies(rules)
     reverse = reversed_edges(graph)
     relying = reachable(large, lambda name: reverse.get(name, set()) & demandable)
-    return relying | reachable(large, lambda name: graph.get(name, set()) & demandable)
+    used = demandable - static | large
+    return relying | reachable(large, lambda name: graph.get(name, set()) & used)
 
 
 def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:
