@@ -9,6 +9,7 @@ constant false, and the inputs of a phase have the slots after it.
 """
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -247,7 +248,11 @@ def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int
                 needed.add(a >> 1)
                 needed.add(b >> 1)
         sources = {node: (a >> 1, b >> 1) for node, a, b, _ in operations[start:stop]}
-        needed |= reachable(needed & sources.keys(), lambda node, s=sources: s.get(node, ()))
+
+        def sources_of(node: int, sources: dict[int, tuple[int, int]] = sources) -> Iterable[int]:
+            return sources.get(node, ())
+
+        needed |= reachable(needed & sources.keys(), sources_of)
         loop_at[start:stop] = [number] * (stop - start)
         end = start
     indices = [i for i, operation in enumerate(operations) if operation[0] in needed]
