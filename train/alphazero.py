@@ -151,7 +151,8 @@ class AlphaZeroRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of player 0. Shape `[B]`.
-        planes: observations of the player to move, see `replay.Packing`. Shape `[B, T, bytes]`.
+        planes: observations of the player to move, packed by `ludoteca.train.replay.Packing`. Shape
+            `[B, T, bytes]`.
         policies: policies of the search, or of the solved move, in the network's numbering of
             actions (see `Encoder`), float16. Shape `[B, T, A]`.
         values: root values of the search, or solved ones, for the player to move. Shape `[B, T]`.

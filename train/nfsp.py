@@ -135,7 +135,7 @@ class NFSPRollout:
         responders: whether each player plays the best response in the game. Shape `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, see `replay.Packing`. Shape `[N, bytes]`.
+        planes: observations, packed by `ludoteca.train.replay.Packing`. Shape `[N, bytes]`.
         masks: legal actions, packed likewise. Shape `[N, bytes]`.
         actions: actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
     """

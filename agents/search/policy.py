@@ -68,7 +68,7 @@ NO_STATISTIC = Statistic()
 
 @dataclass(frozen=True, eq=False)
 class SelectionPolicy:
-    """Selection policy, an entry of `policies.POLICIES`.
+    """Selection policy, an entry of `ludoteca.agents.search.policies.POLICIES`.
 
     Attributes:
         score: kernel `score(arm, mean, parent) -> float`.

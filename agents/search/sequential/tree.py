@@ -18,7 +18,8 @@ NODE_FIELDS = (
     ("num_visited", np.int16),  # visited nodes of the block, which come first; in its first node
     ("group", np.int16),  # move group of the action, see `groups.py`
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
-    # Proven result for the mover, at the root for the player to move; see `select.UNKNOWN`.
+    # Proven result for the mover, at the root for the player to move: `UNKNOWN`, `WIN`, `DRAW` or
+    # `LOSS` of `ludoteca.agents.search.select`.
     ("proven", np.int8),
 )
 
