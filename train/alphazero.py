@@ -55,8 +55,8 @@ class AlphaZeroConfig(RLConfig):
     """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions collected before the first update. -1: 1/100 of the positions of the run, at least
-    a minibatch (or 1/4 of the positions, if that is less), at most 10,000."""
+    """Positions collected before the first update. -1: 1/100 of the run's positions (estimated by
+    random games), at least a minibatch (or 1/4 of them, if that is less), at most 10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents in evaluations, as spec strings. The evaluation score is the score against the last
