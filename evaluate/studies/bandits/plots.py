@@ -1,4 +1,4 @@
-"""Figures of the study of bandits, as PNG files."""
+"""Figures of the study of bandits (after the thesis of Valencia, UAEMex, 2021), as PNG files."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Agents in the report on Hungry Geese: titles, tests against the thesis, rivals and ratings.
 
-"The thesis" is Martín Miralles, "Hungry Geese" (UIB, 2021). The counts `agent["lives"]` are those of
+"The thesis" is Martín Miralles, "Hungry Geese" (UIB, 2021). The counts `agent["lives"]` are of
 `ludoteca.agents.games.hungry_geese.lives.Lives.counts`.
 """
 
