@@ -47,7 +47,11 @@ class ReportText(NamedTuple):
 
 
 class Model(Protocol):
-    """Trainable network, with its forward pass on its device and in its precision."""
+    """Trainable network, with its forward pass on its device and in its precision.
+
+    Attributes:
+        network: the network, a PyTorch module.
+    """
 
     network: Any
 

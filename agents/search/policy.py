@@ -94,7 +94,7 @@ class SelectionPolicy:
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the parameters in the order of `params`, padded with zeros to 4 numbers.
 
-        The result is the field `policy_params` of `config.SEARCH_PARAMS`.
+        The result is the field `policy_params` of `ludoteca.agents.search.config.SEARCH_PARAMS`.
 
         Raises:
             ValueError: if the policy does not have a given parameter.

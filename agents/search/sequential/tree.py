@@ -34,8 +34,8 @@ ENTRY = np.dtype(
     [("key", np.uint64), ("first_child", np.int32), ("num_children", np.int16)], align=True
 )
 
-# Array shared by the threads of a tree: the lock, at `lock.LOCK_INDEX`, and the number of nodes, at
-# SIZE.
+# Array shared by the threads of a tree: the lock, at the index
+# `ludoteca.agents.search.sequential.lock.LOCK_INDEX`, and the number of nodes, at SIZE.
 SIZE = 1
 SHARED = 2  # length of the array
 
