@@ -14,13 +14,14 @@ from ludoteca.envs.gdl.graph import reachable, reversed_edges
 from ludoteca.envs.gdl.parse import variables
 from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule, dependencies
 
-# Prefix of the names of demands. No relation of a rule sheet has such a name: it contains a space.
+# Prefix of the names of demands, the relations of the arguments with which rules call another
+# relation. No relation of a rule sheet has such a name: it contains a space.
 DEMAND = "demand "
 Positions = dict[str, tuple[int, ...]]  # positions of the arguments in a demand, by relation
 
 
 def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> set[str]:
-    """Return the relations that may be derived by demand.
+    """Return the relations that may be derived by demand: only for arguments that rules ask for.
 
     These are all but keywords and the static relations that are negated, or on which `init`, `role`
     or a negated static relation relies: they must be complete before others are derived.
@@ -40,7 +41,8 @@ def with_neighbors(
 ) -> set[str]:
     """Return large relations, relations that depend on them, and relations on which they depend.
 
-    Static relations on which large ones depend are left out, unless they are large themselves.
+    Static relations on which large ones depend are left out, unless they are large themselves. The
+    returned relations are to be derived by demand: only for arguments that rules ask for.
 
     Args:
         rules: the rules of a rule sheet.
@@ -57,6 +59,8 @@ def with_neighbors(
 
 def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:
     """Return the rules, restricted to demands, and the rules of the demands.
+
+    A demand is the relation of the arguments with which rules call another relation.
 
     Args:
         rules: the rules of a rule sheet.

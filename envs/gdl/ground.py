@@ -4,6 +4,10 @@ Static relations, which do not depend on the state, are computed exactly, stratu
 others, the dynamic ones, are over-approximated: an atom is assumed to be possible if it can be
 derived from the initial state and any sequence of legal moves, where negative literals of dynamic
 relations are taken to hold.
+
+A large relation may be derived by demand: only its atoms with arguments with which other rules call
+it are derived, instead of all. The arguments are derived, too, as a further relation, its demand.
+See `ludoteca.envs.gdl.demand`; the transformation is known as magic sets.
 """
 
 from collections import defaultdict, deque
@@ -26,7 +30,7 @@ DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal", "sees"}
 MAX_TERM_DEPTH = 200  # nesting of terms; deeper ones probably grow without end
 DEPTH_INTERVAL = 64  # facts between two checks of the depth
 # Number of instances and facts after which grounding starts anew, with large relations derived by
-# demand. If no relation is large, the budget is multiplied by BUDGET_GROWTH instead.
+# demand (see above). If no relation is large, the budget is multiplied by BUDGET_GROWTH instead.
 FIRST_BUDGET = 100_000
 BUDGET_GROWTH = 2
 # Grounding starts anew with rules split by estimates at a budget from SPLIT_BUDGET on, if they
@@ -110,8 +114,8 @@ class Grounder:
     Args:
         rules: the rules.
         limits: limits of time and instances.
-        demanded: relations to derive only by demand, with the numbers of their facts without demand
-            as shares of a budget.
+        demanded: relations to derive only by demand, for the arguments with which rules call them,
+            with the numbers of their facts without demand as shares of a budget.
         complete: relations to derive completely, even if they are large.
         at_budget: function of the grounder that is called at the end of each budget of at least
             `SPLIT_BUDGET`.

@@ -72,7 +72,7 @@ class Network:
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
         phase3: inputs: as phase 2; outputs: whether each percept is received `[P]`.
         instances: number of ground instances of rules.
-        problems: warnings of `checks.check_rules`.
+        problems: warnings of `ludoteca.envs.gdl.checks.check_rules`.
     """
 
     roles: tuple[str, ...]

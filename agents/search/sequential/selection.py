@@ -1,6 +1,7 @@
 """Selection of a child: first-play urgency, selection policy, and reference node of GRAVE.
 
-`nodes` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+`nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
+is one record of its `params`.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Conclusions of Martín Miralles' thesis on Hungry Geese, and verdicts on them by our results.
 
-The data file `uib2021.toml` cites the thesis. A record has the results of a task of the study, such
-as a match.
+The data file `uib2021.toml` cites the thesis (2021). A record has the results of a task of the
+study, such as a match.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Figures of the report on Hungry Geese: ratings, the competition of figure 10, and positions."""
+"""Figures of the report on Hungry Geese; "the thesis" is Martín Miralles (UIB, 2021)."""
 
 from collections.abc import Mapping
 from pathlib import Path
