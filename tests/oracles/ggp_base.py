@@ -141,6 +141,6 @@ class GGPBase:
 
     @staticmethod
     def _cpu_seconds(process: int) -> float:
-        """Return the CPU seconds of a process."""
+        """Return the CPU seconds of a process, from Linux's `/proc`."""
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
