@@ -9,7 +9,6 @@ constant false, and the inputs of a phase have the slots after it.
 """
 
 import heapq
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -247,16 +246,17 @@ def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int
             if node in needed:
                 needed.add(a >> 1)
                 needed.add(b >> 1)
-        sources = {node: (a >> 1, b >> 1) for node, a, b, _ in operations[start:stop]}
-
-        def sources_of(node: int, sources: dict[int, tuple[int, int]] = sources) -> Iterable[int]:
-            return sources.get(node, ())
-
-        needed |= reachable(needed & sources.keys(), sources_of)
+        needed |= _sources(operations[start:stop], needed)
         loop_at[start:stop] = [number] * (stop - start)
         end = start
     indices = [i for i, operation in enumerate(operations) if operation[0] in needed]
     return [operations[i] for i in indices], [loop_at[i] for i in indices]
+
+
+def _sources(loop: list[Operation], needed: set[int]) -> set[int]:
+    """Return the nodes on which the needed nodes of a loop depend, themselves included."""
+    sources = {node: (a >> 1, b >> 1) for node, a, b, _ in loop}
+    return reachable(needed & sources.keys(), lambda node: sources.get(node, ()))
 
 
 def _loop_range(loop_of: list[int], start: int) -> range:
