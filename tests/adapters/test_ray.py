@@ -236,6 +236,7 @@ def test_the_tasks_of_a_study_have_the_same_results(tmp_path, pool):
             "data",
             "ludoteca.train.data",
             {"agents": ("mcts:simulations=50", "random"), "games": 6, "seed": 0, "num_workers": 1}
+            | {"learn_from": 0}
             | {"out": "{artifact}"},
             positional_arguments=("generate",),
             artifact_name=GAMES_FILE,
