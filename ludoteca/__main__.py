@@ -80,7 +80,7 @@ COMMANDS = {
         "Measure an agent against best responses and solved positions.",
     ),
     "reproduce": Command(
-        "ludoteca.evaluate.studies.__main__:EXPERIMENTS",
+        "ludoteca.evaluate.studies.__main__:STUDIES",
         "Reproduce a study of docs/results.",
         group="study",
     ),

@@ -64,7 +64,6 @@ def check_game(
     *,
     games: int = 20,
     seed: int = 0,
-    zero_sum: bool = True,
     environments: bool = True,
 ) -> None:
     """Check a game: its kernels as plain Python and compiled, and all its environments.
@@ -75,7 +74,6 @@ def check_game(
         game: the game, its spec string, such as `"mygames:dots_and_boxes:size=1"`, or its factory.
         games: number of random games in plain Python, at least 1.
         seed: seed of the first game.
-        zero_sum: whether the returns of a finished game must add up to 0.
         environments: whether the environments are checked, too, see `check_environments`.
 
     Raises:
@@ -84,10 +82,10 @@ def check_game(
         Exception: as raised by a kernel, or by Numba if a kernel cannot be compiled.
     """
     made = _as_game(game)
-    check_kernels(made, games=games, seed=seed, zero_sum=zero_sum)
+    check_kernels(made, games=games, seed=seed)
     check_compiled(made, seed=seed)
     check_repeats(made, seed=seed, interpreted=False)
-    check_ends(made, games=max(games, 100), seed=seed, zero_sum=zero_sum)
+    check_ends(made, games=max(games, 100), seed=seed)
     check_symmetric_play(made, seed=seed)
     if environments:
         check_environments(made, seed=seed)
@@ -98,7 +96,6 @@ def check_kernels(
     *,
     games: int = 20,
     seed: int = 0,
-    zero_sum: bool = True,
 ) -> None:
     """Check a game's kernels as plain Python, without compiling.
 
@@ -106,7 +103,6 @@ def check_kernels(
         game: as for `check_game`.
         games: as for `check_game`.
         seed: as for `check_game`.
-        zero_sum: as for `check_game`.
 
     Raises:
         ContractError: at the first violation.
@@ -116,7 +112,7 @@ def check_kernels(
     check_names(game)
     require(game.num_players >= 1, f"{game.spec} must have a player, got {game.num_players}")
     for k in range(games):
-        check_play(game, seed=seed + k, zero_sum=zero_sum)
+        check_play(game, seed=seed + k)
     check_layout(game)
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)

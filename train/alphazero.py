@@ -286,7 +286,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             evaluate_or_stop,
             np.where(full, config.num_simulations, config.fast_simulations),
             rng,
-            dirichlet_fraction=config.dirichlet_fraction,
+            # Noise is for exploration, so that fast searches have none (Wu 2019, section 3.1).
+            dirichlet_fraction=np.where(full, config.dirichlet_fraction, 0),
             gumbel_scale=1.0,
             dirichlet_alpha=config.dirichlet_alpha or 10 / float(turn.masks[rows].sum(1).mean()),
         )
@@ -310,8 +311,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             selected = sample_by_weight(weights, rng.random(count), config.temperature)
         if not opening.any():
             return selected
-        # Of root actions, in PUCT with Dirichlet noise; negative: illegal.
-        priors = self.search.trees.priors[:, 0]
+        priors = self.search.root_priors  # without Dirichlet noise; negative: illegal
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
         mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)

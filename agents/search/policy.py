@@ -78,6 +78,8 @@ class SelectionPolicy:
         exponential: whether scores are log-weights, and the first parameter is the share of uniform
             exploration (EXP3).
         needs_best: whether the score depends on `Parent.best`.
+        has_exploration_term: whether the score is the mean plus an exploration term, which the
+            factor of `exploration.py` can scale.
         statistic: further statistic that the policy keeps of every arm.
     """
 
@@ -86,6 +88,7 @@ class SelectionPolicy:
     kind: Literal["max", "weights"] = "max"
     exponential: bool = False
     needs_best: bool = False
+    has_exploration_term: bool = False
     statistic: Statistic = NO_STATISTIC
 
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:

@@ -59,7 +59,7 @@ TUNED_PARAMS = np.dtype(
 )
 
 
-class TunedValue(NamedTuple):
+class TunedCombination(NamedTuple):
     """Statistics of a combination of values, one of each tuned parameter.
 
     Attributes:
@@ -123,7 +123,7 @@ def tuned_params(
     return tuned
 
 
-def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
+def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedCombination]:
     """Return the statistics of all combinations of a player's last search.
 
     With `lsi` they are those of the second half of the simulations.
@@ -140,5 +140,5 @@ def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
         for p, name in enumerate(names):
             rest, index = divmod(rest, int(record["sizes"][p]))
             values[name] = float(record["grid"][p, index])
-        results.append(TunedValue(values, visits, mean))
+        results.append(TunedCombination(values, visits, mean))
     return results

@@ -148,7 +148,7 @@ def step(s: Any, action: int) -> None:
     passed = action == size * size
     if not passed:
         square = U1 << np.uint64(8 * (action // size) + action % size)
-        flips = turned(square, s.discs[mover], s.discs[1 - mover])
+        flips = flipped(square, s.discs[mover], s.discs[1 - mover])
         s.discs[mover] |= square | flips
         s.discs[1 - mover] &= ~flips
     s.to_move = 1 - mover
@@ -211,7 +211,7 @@ def outflanking(own: Any, other: Any) -> Any:
 
 
 @kernel
-def turned(square: Any, own: Any, other: Any) -> Any:
+def flipped(square: Any, own: Any, other: Any) -> Any:
     """Return the discs of `other` that a disc of `own` on `square` flips."""
     flips = U0
     for shift, left, right in AXES:

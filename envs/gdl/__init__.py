@@ -5,7 +5,8 @@
     game = make_game("gdl:path=connect4")               # a sheet of this package, by name
 
 A sheet is a text file of facts and rules. Its fluents are the facts that can change, such as
-`(cell 1 1 x)`; a state is the set of fluents that are true. The roles are the players.
+`(cell 1 1 x)`; a state is the set of fluents that are true. The roles are the players and, in a
+game with chance, the role `random`.
 
 The compiler, in the order of its stages:
 
@@ -16,17 +17,18 @@ The compiler, in the order of its stages:
 - `ground.ground(rules, limits)`: ground instances of the rules, without variables; those of large
   relations are derived by demand (`demand`)
 - `gates.Gates(grounder, limits)`: and-inverter graph of the ground rules
-- `network.make_network(grounder, gates)`: `network.Network`, gates as arrays in two phases
+- `network.make_network(grounder, gates)`: `network.Network`, gates as arrays in three phases
 - `compile.compile_sheet(path)`, `compile.compile_text(text)`: the stages so far, with a disk cache
 - `dynamics.analyze(network)`: sequential or simultaneous, waiting moves, bound on the length
+- `percepts.make_observe_percepts(network, ...)`: observations in games with hidden information
 - `game.gdl(path)`: the `Game`; `game.rules(game)` returns its network, `game.dynamics(game)` its
-  dynamics
+  dynamics, `game.new_position(game, fluents)` a position
 
 A sheet that exceeds the limits of the compilation is interpreted:
 
 - `datalog.Evaluator(rules)`: goal-directed evaluation of rules with tables of answers
 - `interpreter.read_interpreter(path)`: legal moves, goals, end and next state, as terms
-- `vocabulary.find_vocabulary(interpreter, ...)`: the fluents and moves that can occur
+- `vocabulary.find_vocabulary(interpreter, ...)`: the fluents, moves and percepts that can occur
 - `interpreted_network.interpret_text(text)`: a `Network` without gates, and its dynamics
 - `rule_calls`: calls of the interpreter from compiled code
 

@@ -33,14 +33,14 @@ class BatchResult:
         goal_counts: how often each goal of the network held at the end of a game. Shape `[G]`.
         longest: joint moves of the longest finished game; 0 if none was finished.
         stuck: number of states, not terminal, in which a role had no legal move.
-        bad_goals: for each role, the number of finished games in which it had no goal, or several.
-            Shape `[R]`.
-        two_choosers: number of states in which two or more roles had more than one legal move.
-        waits: how often each move was the only one of its role while exactly one other role had a
-            choice. Shape `[M]`.
+        bad_goals: for each role, the number of finished games in which it had no goal, or several;
+            0 for the role `random`, which needs none. Shape `[R]`.
+        two_choosers: number of states in which two or more players had more than one legal move.
+        waits: how often each move was the only one of its player while exactly one other player had
+            a choice. Shape `[M]`.
         control_errors: for each of the C candidates `control` of the simulator, the number of
-            states in which not exactly one of its fluents held, or a role had a choice whose fluent
-            did not hold. Shape `[C]`.
+            states in which not exactly one of its fluents held, or a player had a choice whose
+            fluent did not hold. Shape `[C]`.
     """
 
     games: int
@@ -63,13 +63,14 @@ class BatchResult:
 class BatchSimulator:
     """Simulator of random games of one network, in a batch of `GAMES` games.
 
-    A second call of `play` continues the games of the first.
+    A second call of `play` continues the games of the first. The role `random` moves like the
+    players, uniformly at random; statistics of choices leave it out.
 
     Args:
         network: the network.
         seed: seed of the random moves.
-        control: candidates for the fluents that name the player to move: for each, the number of a
-            fluent per role. Shape `[C, R]`.
+        control: candidates for the fluents that name the role to move: for each, the number of a
+            fluent per role, or -1 for the role `random` if it has none. Shape `[C, R]`.
         analyze: whether to collect all statistics. If not, only games, steps, goals and stuck
             states are counted, which takes about half the time in small games.
 
@@ -118,6 +119,7 @@ class BatchSimulator:
                 network.goal_roles,
                 network.initial,
                 self._control,
+                network.random_role,
             ),
             (self._values1, self._values2),
             (self._moves, self._plies, self._rng),
@@ -126,6 +128,16 @@ class BatchSimulator:
         )
         games, steps, longest, stuck, two = counts.tolist()
         return BatchResult(games, steps, goals, longest, stuck, bad_goals, two, waits, errors)
+
+    @property
+    def fluents(self) -> NDArray[np.uint64]:
+        """Copy of the fluents of all games, one bit per game. Shape `[F, WORDS]`."""
+        return self._values1[1 : 1 + len(self.network.initial)].copy()
+
+    @property
+    def moves(self) -> NDArray[np.int32]:
+        """Copy of the last move of each role in each game, or -1. Shape `[R, GAMES]`."""
+        return self._moves.copy()
 
 
 class BatchArrays(NamedTuple):
@@ -141,6 +153,7 @@ class BatchArrays(NamedTuple):
     goal_roles: Any
     initial: Any
     control: Any
+    random_role: Any
 
 
 def _program_arrays(program: Program) -> tuple[Any, Any, Any]:
@@ -246,7 +259,7 @@ def make_batch_play(analyze: bool) -> Any:
         counts, goal_counts, bad_goals, waits, errors = results
         move_start, goal_roles, initial = network.move_start, network.goal_roles, network.initial
         outputs, roles, num_fluents = network.outputs1, len(move_start) - 1, len(initial)
-        num_moves, num_goals = move_start[roles], len(goal_roles)
+        num_moves, num_goals, random_role = move_start[roles], len(goal_roles), network.random_role
         terminal = outputs[num_moves + num_goals]
         max_words = 0
         for r in range(roles):
@@ -280,7 +293,7 @@ def make_batch_play(analyze: bool) -> Any:
                         literal = outputs[num_moves + g]
                         held[goal_roles[g]] += int((word_of(v1, literal, w) >> shift) & ONE)
                     for r in range(roles):
-                        bad_goals[r] += int(held[r] != 1)
+                        bad_goals[r] += int(held[r] != 1 and r != random_role)
                 else:
                     plies[game] += 1
             for r in range(roles):
@@ -314,18 +327,18 @@ def make_batch_play(analyze: bool) -> Any:
                     continue
                 choosers, mover = 0, -1
                 for r in range(roles):
-                    if totals[r, game] > 1:
+                    if totals[r, game] > 1 and r != random_role:
                         choosers += 1
                         mover = r
                 counts[4] += int(choosers > 1)
                 if choosers == 1:
                     for r in range(roles):
-                        if r != mover and totals[r, game] == 1:
+                        if r != mover and r != random_role and totals[r, game] == 1:
                             waits[moves[r, game]] += 1
                 for c in range(len(errors)):
                     held_by, owner = 0, -1
                     for r in range(roles):
-                        word = v1[1 + network.control[c, r], game >> 6]
+                        word = v1[1 + network.control[c, r], game >> 6]  # slot 0 is false
                         if (word >> np.uint64(game & 63)) & ONE:
                             held_by += 1
                             owner = r

@@ -75,7 +75,12 @@ def compile_text(
     problems = require_valid(rules, name)
     try:
         grounder = ground(split_rules(rules), limits)
-        network = make_network(grounder, Gates(grounder, limits), tuple(map(str, problems)))
+        network = make_network(
+            grounder,
+            Gates(grounder, limits),
+            tuple(map(str, problems)),
+            has_hidden_information=any(rule.head[0] == "sees" for rule in rules),
+        )
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None
     except GDLError as error:

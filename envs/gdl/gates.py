@@ -22,7 +22,7 @@ from ludoteca.envs.gdl.rules import Atom
 
 FALSE, TRUE = 0, 1
 # Relations whose atoms are computed, with all atoms on which they depend.
-RESULTS = {"legal", "next", "goal", "terminal"}
+RESULTS = {"legal", "next", "goal", "terminal", "sees"}
 GATE, FEEDBACK = 0, 1  # kinds of operations
 Operation = tuple[int, int, int, int]  # node, two literals, kind
 # Body of a ground rule: numbers of the atoms that must hold, and of those that must not hold.

@@ -19,7 +19,7 @@ from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
 # Keywords whose relations are dynamic in every sheet, even if its rules do not use the state.
-DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
+DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal", "sees"}
 MAX_TERM_DEPTH = 200  # nesting of terms; deeper ones probably grow without end
 DEPTH_INTERVAL = 64  # facts between two checks of the depth
 # Number of instances and facts after which grounding starts anew, with large relations derived by

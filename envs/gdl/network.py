@@ -1,7 +1,8 @@
-"""Network of a sheet: its gates as arrays, in two phases.
+"""Network of a sheet: its gates as arrays, in three phases.
 
 Phase 1 computes legal moves, goals and `terminal` from the fluents; phase 2 computes the next
-fluents from fluents and moves. A node of the and-inverter graph (`gates`) has a slot: an index of
+fluents from fluents and moves; phase 3 computes the percepts of the players (`sees`) from fluents
+and moves. A node of the and-inverter graph (`gates`) has a slot: an index of
 the array that holds the values while gates are evaluated in order. Slots of values that are no
 longer needed are reused, so the array is small. A literal is 2 * slot + inverted; slot 0 is
 constant false, and the inputs of a phase have the slots after it.
@@ -19,6 +20,7 @@ from ludoteca.envs.gdl.gates import Gates, Operation
 from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
+from ludoteca.envs.gdl.rules import RANDOM
 
 MAX_MOVES = 32_000  # of one role, because numbers of actions are int16
 
@@ -52,6 +54,8 @@ class Program:
 class Network:
     """Compiled rules of a sheet, with F fluents, R roles and M moves of all roles.
 
+    The roles are the players and, in a game with chance, the role `random`.
+
     Attributes:
         roles: names of the roles.
         fluents: the terms that can be true, as text, such as `"(cell 1 1 x)"`. Length F.
@@ -61,9 +65,13 @@ class Network:
         initial: whether each fluent is true in the initial state. Shape `[F]`.
         goal_roles: role of each goal. Shape `[G]`.
         goal_values: value of each goal, 0 to 100. Shape `[G]`.
+        percepts: the percepts of the players as text, those of the first player first. Length P.
+        percept_roles: role of each percept. Shape `[P]`.
+        has_hidden_information: whether the sheet has rules for `sees`.
         phase1: inputs: the fluents; outputs: whether each move is legal `[M]`, each goal holds
             `[G]`, the state is terminal `[1]`.
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
+        phase3: inputs: as phase 2; outputs: whether each percept is received `[P]`.
         instances: number of ground instances of rules.
         problems: warnings of `checks.check_rules`.
     """
@@ -75,27 +83,46 @@ class Network:
     initial: NDArray[np.bool_]
     goal_roles: NDArray[np.int32]
     goal_values: NDArray[np.int32]
+    percepts: tuple[str, ...]
+    percept_roles: NDArray[np.int32]
+    has_hidden_information: bool
     phase1: Program
     phase2: Program
+    phase3: Program
     instances: int = 0
     problems: tuple[str, ...] = ()
 
     @property
     def num_gates(self) -> int:
-        """Gates of both phases."""
-        return len(self.phase1.gates) + len(self.phase2.gates)
+        """Gates of all phases."""
+        return len(self.phase1.gates) + len(self.phase2.gates) + len(self.phase3.gates)
+
+    @property
+    def random_role(self) -> int:
+        """Number of the role `random`, or -1 in a game without chance."""
+        return self.roles.index(RANDOM) if RANDOM in self.roles else -1
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of the roles that are players: all but `random`."""
+        return tuple(r for r, role in enumerate(self.roles) if role != RANDOM)
 
     def role_of(self, move: int) -> int:
         """Return the role of a move."""
         return int(np.searchsorted(self.move_start, move, side="right")) - 1
 
 
-def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = ()) -> Network:
+def make_network(
+    grounder: Grounder,
+    gates: Gates,
+    problems: tuple[str, ...] = (),
+    has_hidden_information: bool = False,
+) -> Network:
     """Return the network of a sheet.
 
     Raises:
-        GDLError: if a goal is not an integer from 0 to 100, or if a role has no goal, no legal
-            move, or more than `MAX_MOVES` moves.
+        GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move or more
+            than `MAX_MOVES` moves, or if a player has no goal.
     """
     moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
     for atom in gates.moves:
@@ -119,6 +146,8 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     move_nodes = [gates.literal(atom) >> 1 for atom in moves]
     counts = [len(moves_of[role]) for role in grounder.roles]
     initial = set(grounder.initial)
+    percepts = _percepts(grounder)
+    sees = [gates.literal(("sees", grounder.roles[role], term)) for role, term in percepts]
     return Network(
         roles=tuple(show(role) for role in grounder.roles),
         fluents=tuple(show(atom[1]) for atom in fluents),
@@ -127,8 +156,12 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
         initial=np.array([atom[1] in initial for atom in fluents], np.bool_),
         goal_roles=np.array([role for role, _, _ in goals], np.int32),
         goal_values=np.array([value for _, value, _ in goals], np.int32),
+        percepts=tuple(show(term) for _, term in percepts),
+        percept_roles=np.array([role for role, _ in percepts], np.int32),
+        has_hidden_information=has_hidden_information,
         phase1=make_program(gates, fluent_nodes, [*legal, *goal, gates.literal(("terminal",))]),
         phase2=make_program(gates, fluent_nodes + move_nodes, next_fluents),
+        phase3=make_program(gates, fluent_nodes + move_nodes, sees),
         instances=len(grounder.instances),
         problems=problems,
     )
@@ -152,9 +185,19 @@ def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
             raise GDLError(f"a goal must be an integer from 0 to 100, got {show(atom)}")
         goals.append((grounder.roles.index(atom[1]), int(text), text))
     for role, term in enumerate(grounder.roles):
-        if all(goal[0] != role for goal in goals):
+        if term != RANDOM and all(goal[0] != role for goal in goals):
             raise GDLError(f"the role {show(term)} has no goal that can be reached")
     return sorted(goals, key=lambda goal: goal[:2])
+
+
+def _percepts(grounder: Grounder) -> list[tuple[int, Term]]:
+    """Return the index of the player and the term of each percept."""
+    percepts = [
+        (grounder.roles.index(atom[1]), atom[2])
+        for atom in grounder.possible("sees")
+        if atom[1] in grounder.roles and atom[1] != RANDOM
+    ]
+    return sorted(percepts, key=lambda percept: (percept[0], natural_key(percept[1])))
 
 
 def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program:

@@ -1,4 +1,4 @@
-"""Vocabulary of an interpreted sheet: the fluents and moves that its games can have.
+"""Vocabulary of an interpreted sheet: the fluents, moves and percepts that its games can have.
 
 It is an over-approximation, as in `ground`: negative literals on relations that depend on the state
 are taken to hold, and so is every fluent and move that was found. No ground rules are kept. If the
@@ -28,8 +28,8 @@ STATE = {"true", "does"}
 
 def find_vocabulary(
     interpreter: Interpreter, max_seconds: float, max_facts: int
-) -> tuple[list[Term], list[list[Term]]]:
-    """Return the fluents, and the moves of each role, that games can have.
+) -> tuple[list[Term], list[list[Term]], list[list[Term]]]:
+    """Return the fluents, and the moves and percepts of each role, that games can have.
 
     Args:
         interpreter: the interpreter of the sheet.
@@ -49,7 +49,11 @@ def find_vocabulary(
     moves: list[list[Term]] = [[] for _ in interpreter.roles]
     for atom in search.facts["does"]:
         moves[interpreter.roles.index(atom[1])].append(atom[2])
-    return [atom[1] for atom in search.facts["true"]], moves
+    percepts: list[list[Term]] = [[] for _ in interpreter.roles]
+    for atom in search.facts["sees"]:
+        if atom[1] in interpreter.roles:
+            percepts[interpreter.roles.index(atom[1])].append(atom[2])
+    return [atom[1] for atom in search.facts["true"]], moves, percepts
 
 
 class TooManyRowsError(Exception):
@@ -83,7 +87,7 @@ class _Reachability:
         self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
         self._num_moves: dict[Term, int] = defaultdict(int)
         graph = dependencies(interpreter.rules)
-        changing = {"next", "legal"}
+        changing = {"next", "legal", "sees"}
         for name in graph:
             if STATE & reachable({name}, lambda other: graph.get(str(other), set())):
                 changing.add(name)
@@ -201,7 +205,7 @@ class _ReachableJoin(Join):
 
 
 def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rule]:
-    """Return rules for `next` and `legal` without negative literals that depend on the state."""
+    """Return rules for `next`, `legal` and `sees` without negated literals on the state."""
     relaxed: dict[str, list[Rule]] = defaultdict(list)
     derived = {str(rule.head[0]) for rule in rules if rule.positive or rule.negative}
     for rule in rules:
@@ -213,7 +217,7 @@ def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rul
             literals.positive = _without_tests(literals, changing, derived)
         relaxed[str(rule.head[0])].append(literals)
     needed = reachable(
-        ("next", "legal"),
+        ("next", "legal", "sees"),
         lambda name: {str(atom[0]) for rule in relaxed[name] for atom in rule.positive},
     )
     return [rule for name in sorted(needed) for rule in relaxed[name]]

@@ -20,8 +20,8 @@ from ludoteca.provenance import load_average, run_provenance
 
 MAX_LOAD_SECONDS = 30.0  # CPU time within which a sheet should load
 HEADINGS = (
-    "sheet", "dynamics", "roles", "fluents", "moves", "gates", "load, s", "plies", "steps/s",
-    "positions", "verdict",
+    "sheet", "dynamics", "roles", "fluents", "moves", "board", "symmetries", "gates", "load, s",
+    "plies", "steps/s", "positions", "verdict",
 )  # fmt: skip
 
 
@@ -82,8 +82,9 @@ def bench_gdl(
 
 def terminal_line(cells: Sequence[str]) -> str:
     """Return the main cells of a table row as one line for the terminal."""
-    name, dynamics, _, _, _, gates, load, _, speed, _, result = cells
-    return f"{name:24} {dynamics:12} {gates:>7} {load:>7} {speed:>7}  {result}".rstrip()
+    name, dynamics, _, _, _, board, symmetries, gates, load, _, speed, _, result = cells
+    size = f"{board:>7} {symmetries:>10} {gates:>7} {load:>7} {speed:>7}"
+    return f"{name:24} {dynamics:12} {size}  {result}".rstrip()
 
 
 def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
@@ -96,6 +97,8 @@ def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
         str(coverage.roles),
         "" if coverage.limit else f"{coverage.fluents:,}",
         "" if coverage.limit else f"{coverage.moves:,}",
+        coverage.board,
+        str(coverage.symmetries) if coverage.board else "",
         "" if coverage.limit else f"{coverage.gates:,}",
         f"{coverage.load_seconds:.2f}",
         f"{coverage.mean_plies:g}" if coverage.games else "",
@@ -153,6 +156,13 @@ def summary(results: Sequence[SheetCoverage]) -> str:
             f" The median compiled sheet has {median(coverage.gates for coverage in compiled):,.0f}"
             f" gates and makes {format_rate(rate)} steps/s."
         )
+    boards = [coverage for coverage in compiled if coverage.board]
+    if boards:
+        symmetric = sum(coverage.symmetries > 1 for coverage in boards)
+        text += (
+            f" {len(boards)} compiled sheets have a board, {symmetric} of them with verified "
+            "symmetries."
+        )
     if compared:
         positions = sum(coverage.compared for coverage in compared)
         differing = sum(bool(coverage.differences) for coverage in compared)
@@ -174,12 +184,13 @@ def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> st
             summary(results),
             "",
             "*load*: CPU seconds from the file to the compiled propositional network, whose size "
-            "is *gates*. *plies*: joint moves per random game. *steps/s*: joint moves per CPU "
-            "second in random games, 512 games at once in one thread, or one game if the sheet is "
-            "interpreted. *positions*: positions of "
-            "random games of GGP-Base's prover that were compared: true fluents, legal moves of "
-            "all roles, whether the game is over, goal values. *sequential*: in no state of the "
-            "random games did two roles have more than one legal move.",
+            "is *gates*. *board*: rows x columns; *symmetries*: verified reflections and "
+            "rotations, and the identity. *plies*: joint moves per random game. *steps/s*: joint "
+            "moves per CPU second in random games, 512 games at once in one thread, or one game if "
+            "the sheet is interpreted. *positions*: positions of random games of GGP-Base's prover "
+            "that were compared: true fluents, legal moves of all roles, whether the game is over, "
+            "goal values. *sequential*: in no state of the random games did two roles have more "
+            "than one legal move.",
             "",
             table(HEADINGS, [table_row(coverage) for coverage in results], 2),
             "",

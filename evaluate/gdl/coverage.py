@@ -21,8 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.gdl.rules import RANDOM
+from ludoteca.envs.gdl.symmetries import find_sheet_board
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
@@ -46,11 +52,14 @@ class SheetCoverage:
         failure: reason why the sheet cannot be loaded or measured, or an empty string.
         limit: reason why the sheet is interpreted instead of compiled, or an empty string.
         roles: number of roles.
-        dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
+        dynamics: `"one player"`, `"sequential"` (in no state of the random games did two players
             have more than one legal move) or `"simultaneous"`.
         fluents: number of fluents.
         moves: number of moves of all roles.
         gates: number of gates of the compiled network.
+        board: rows and columns of the board, such as `"6 x 7"`, or an empty string if there is none
+            or the sheet is interpreted.
+        symmetries: number of verified symmetries of the board, the identity included.
         load_seconds: CPU seconds of parsing and compiling, or of the attempt.
         steps_per_second: joint moves per CPU second in random games: 512 games at once if the
             sheet is compiled, one game if it is interpreted.
@@ -71,6 +80,8 @@ class SheetCoverage:
     fluents: int = 0
     moves: int = 0
     gates: int = 0
+    board: str = ""
+    symmetries: int = 0
     load_seconds: float = 0.0
     steps_per_second: float = 0.0
     games: int = 0
@@ -207,10 +218,24 @@ def measure_coverage(
         moves=len(network.moves),
         gates=network.num_gates,
         load_seconds=round(load_seconds, 2),
+        **describe_board(path, network),
     )
     if trace is None:
         return coverage
     return replace(coverage, **_compare_with_oracle(machine, trace))
+
+
+def describe_board(path: Path, network: Network) -> dict[str, Any]:
+    """Return the fields `board` and `symmetries` of `SheetCoverage`."""
+    dynamics = analyze(network)
+    found = find_sheet_board(read_sheet(path), network, dynamics)
+    if found is None:
+        return {}
+    game = make_network_game(network, dynamics, path.stem, {}, found=found)
+    return {
+        "board": f"{found.board.rows} x {found.board.columns}",
+        "symmetries": len(game.symmetries()),
+    }
 
 
 def _measure_interpreted(
@@ -263,7 +288,7 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     dynamics = "simultaneous" if statistics.two_choosers else "sequential"
     return SheetCoverage(
         name="",
-        dynamics="one player" if len(network.roles) == 1 else dynamics,
+        dynamics="one player" if len(network.players) == 1 else dynamics,
         steps_per_second=round(steps / max(spent, 1e-9)),
         games=games,
         mean_plies=round(steps / games, 1) if games else 0.0,
@@ -299,26 +324,29 @@ def measure_interpreted_speed(
 ) -> SheetCoverage:
     """Return the coverage of random games of an interpreted sheet that take some CPU seconds."""
     rng, start = random.Random(seed), time.process_time()
+    players = [number for number, role in enumerate(machine.roles) if role != RANDOM]
     steps = games = finished_steps = plies = choosers = stuck = bad_goals = 0
     machine.reset()
     while (elapsed := time.process_time() - start) < seconds:
         if machine.is_terminal():
-            bad_goals += sum(len(goals) != 1 for goals in machine.goals())
+            goals = machine.goals()
+            bad_goals += sum(len(goals[player]) != 1 for player in players)
             games, finished_steps, plies = games + 1, finished_steps + plies, 0
             machine.reset()
             continue
         legal = machine.legal()
-        choosers += sum(len(moves) > 1 for moves in legal) > 1
+        choosers += sum(len(legal[player]) > 1 for player in players) > 1
         if not all(legal):
             stuck, plies = stuck + 1, 0
             machine.reset()
             continue
         machine.step([rng.choice(moves) for moves in legal])
         steps, plies = steps + 1, plies + 1
-    single_role = len(machine.roles) == 1
     return SheetCoverage(
         name="",
-        dynamics="one player" if single_role else "simultaneous" if choosers else "sequential",
+        dynamics=(
+            "one player" if len(players) == 1 else "simultaneous" if choosers else "sequential"
+        ),
         steps_per_second=round(steps / max(elapsed, 1e-9), 1),
         games=games,
         mean_plies=round(finished_steps / games, 1) if games else 0.0,

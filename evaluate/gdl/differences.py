@@ -53,8 +53,8 @@ def describe_difference(machine: StateMachine, position: TracePosition) -> str:
     if machine.is_terminal() != position.terminal:
         return f"terminal is {machine.is_terminal()}, expected {position.terminal}"
     if position.terminal:
-        goals, expected = machine.goals(), tuple((goal,) for goal in position.goals)
-        return "" if goals == expected else f"goals are {goals}, expected {expected}"
+        goals = tuple(goals[0] if len(goals) == 1 else None for goals in machine.goals())
+        return "" if goals == position.goals else f"goals are {goals}, expected {position.goals}"
     for role, legal, expected_moves in zip(
         machine.roles, machine.legal(), position.legal, strict=True
     ):

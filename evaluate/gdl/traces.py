@@ -23,7 +23,8 @@ class TracePosition:
         ply: number of joint moves before the position.
         state: the true fluents, sorted.
         terminal: whether the game is over.
-        goals: goal of each role if the game is over, else empty.
+        goals: goal of each role if the game is over, else empty; None for a role without exactly
+            one goal.
         legal: legal moves of each role, sorted, unless the game is over.
         moves: move of each role, unless the game is over.
     """
@@ -32,7 +33,7 @@ class TracePosition:
     ply: int
     state: tuple[str, ...]
     terminal: bool
-    goals: tuple[int, ...] = ()
+    goals: tuple[int | None, ...] = ()
     legal: tuple[tuple[str, ...], ...] = ()
     moves: tuple[str, ...] = ()
 
@@ -69,8 +70,9 @@ def _position(content: dict[str, object]) -> TracePosition:
     state, terminal = _terms(content["state"]), content["terminal"]
     if terminal is True:
         goals = content["goals"]
-        if not isinstance(goals, list) or not all(type(goal) is int for goal in goals):
-            raise ValueError(f"goals must be integers, got {goals!r:.80}")
+        kinds = (int, type(None))
+        if not isinstance(goals, list) or not all(type(goal) in kinds for goal in goals):
+            raise ValueError(f"goals must be integers or null, got {goals!r:.80}")
         return TracePosition(game, ply, state, True, tuple(goals))
     if terminal is not False:
         raise ValueError(f"terminal must be true or false, got {terminal!r:.80}")

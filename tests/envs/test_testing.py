@@ -192,7 +192,7 @@ def test_messages_name_the_position():
 def test_good_games_pass():
     check_kernels(GAME)
     check_kernels("tron:rows=3,columns=3", games=5)
-    check_kernels(replace(GAME, returns=both_win), zero_sum=False, games=3)
+    check_kernels(replace(GAME, returns=both_win, zero_sum=False), games=3)
     with pytest.raises(TypeError, match="expected a game, its spec string or its factory, got 3"):
         check_kernels(3)
 

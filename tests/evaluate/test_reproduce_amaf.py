@@ -7,18 +7,23 @@ import pytest
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.studies.amaf import equal_time, grid
 from ludoteca.evaluate.studies.amaf import study as amaf
 from ludoteca.evaluate.studies.amaf.grid import agent_spec, play_grid
 from ludoteca.evaluate.studies.bandit_policies import plots
 from ludoteca.evaluate.studies.bandit_policies import study as bandit_policies
+from ludoteca.evaluate.studies.exploration import study as exploration
 from ludoteca.evaluate.studies.p_game import study as p_game
+from ludoteca.evaluate.studies.playout_policy import study as playout_policy
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
-@pytest.mark.parametrize("module", [amaf, bandit_policies, p_game], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [amaf, bandit_policies, exploration, p_game, playout_policy], ids=lambda m: m.__name__
+)
 def test_committed_report_matches_the_committed_results(module, tmp_path):
     study = replace(module.make_study(), draw=None)
     folder = RESULTS / study.name
@@ -68,6 +73,55 @@ def test_a_grid_has_all_cells(tmp_path):
     total = amaf.pool(records, amaf="rave", constant=0.0)
     assert total["games"] == 4
     assert total["wins"] == content["cells"][2]["wins"] + content["cells"][3]["wins"]
+
+
+@pytest.mark.interpreted
+def test_at_equal_time_an_agent_has_fewer_simulations_the_more_they_cost(tmp_path, monkeypatch):
+    specs = []
+    monkeypatch.setattr(grid, "relative_cost", lambda game, spec, rival, seed: 1.6)
+    play_match = grid.play_match
+    monkeypatch.setattr(
+        grid,
+        "play_match",
+        lambda game, agents, games, seed: (
+            specs.append(agents) or play_match(game, agents, games, seed=seed)
+        ),
+    )
+    content = play_grid(
+        tmp_path / "results.json", "tictactoe", ("rave",), simulations=8, games=2, equal_time=True
+    )
+    assert [(cell["cost"], cell["simulations"]) for cell in content["cells"]] == [(1.6, 5)]
+    assert [spec.count("simulations=5") for spec in specs[0]] == [1, 0]
+    assert [spec.count("simulations=8") for spec in specs[0]] == [0, 1]
+    assert amaf.mean_cost({"tictactoe": content}, "rave") == 1.6
+
+
+@pytest.mark.interpreted
+def test_eight_times_the_simulations_cost_more_than_twice_the_time():
+    game = make_game("tictactoe")
+    assert equal_time.relative_cost(game, "mcts:simulations=40", "mcts:simulations=5", 1) > 2
+
+
+def test_the_fastest_search_of_each_position_counts(monkeypatch):
+    now = 0.0
+
+    class Agent:
+        def __init__(self, seconds):
+            self.seconds = seconds  # by position, of each search in turn
+
+        def search(self, position):
+            nonlocal now
+            now += self.seconds[position].pop()
+
+    monkeypatch.setattr(equal_time, "process_time", lambda: now)
+    agents = [Agent([[9, 2, 7, 3, 8], [4, 4, 4, 4, 5]]), Agent([[1] * 5, [3, 2, 2, 2, 9]])]
+    assert equal_time.fastest_searches(agents, [0, 1]) == [2 + 4, 1 + 2]
+
+
+def test_pools_accept_several_values_of_a_setting():
+    cell = {"amaf": "rave", "constant": 0.0, "wins": 1, "draws": 0, "games": 2}
+    records = {"a": {"cells": [cell | {"bias": bias} for bias in (0.01, 0.05, 0.1)]}}
+    assert amaf.pool(records, amaf="rave", bias=(0.01, 0.1)) == {"wins": 2, "draws": 0, "games": 4}
 
 
 def test_scores_count_draws_as_half():

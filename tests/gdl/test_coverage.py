@@ -131,6 +131,7 @@ def test_info_describes_a_sheet(capsys):
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
     assert "moves 8: east north south west" in out
     assert "faults none found" in out
+    assert "board 10 x 10, symmetries: 8" in out
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_unstratified_negation_endless_rules_and_deep_recursion_are_errors():
 )
 def test_vocabulary_is_that_of_the_compiled_sheet(name, monkeypatch):
     network, interpreter = compile_sheet(find_sheet(name)), read_interpreter(find_sheet(name))
-    fluents, moves = find_vocabulary(interpreter, 60.0, 10**6)
+    fluents, moves, _ = find_vocabulary(interpreter, 60.0, 10**6)
     assert set(map(show, fluents)) == set(network.fluents)
     assert {show(move) for role in moves for move in role} == set(network.moves)
     monkeypatch.setattr(vocabulary, "MAX_TESTED_ROWS", 0)

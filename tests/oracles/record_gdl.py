@@ -28,7 +28,10 @@ GUAVA = "source/lib/Guava/guava-14.0.1.jar"
 GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
 # More games of sheets whose games are short.
-MORE_GAMES = {"prisoners_dilemma": 5, "three_in_line": 10, "tictactoe": 10, "tron": 20}
+MORE_GAMES = {
+    "dice_race": 5, "kriegspiel_tictactoe": 10, "kuhn_poker": 20, "prisoners_dilemma": 5,
+    "three_in_line": 10, "tictactoe": 10, "tron": 20,
+}  # fmt: skip
 DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same file
 
 

@@ -21,6 +21,7 @@ def make_act(game: Game, config: SearchConfig) -> Any:
     `action_selection` an index of `select.ACTION_SELECTIONS`.
     """
     search, best_child = search_kernel(game, config), best_child_kernel(config)
+    scheduled = config.exploration_schedule
 
     @compiled_without_allocation
     def act(
@@ -38,8 +39,12 @@ def make_act(game: Game, config: SearchConfig) -> Any:
             states[START] = positions[k]
             work.rng[0] = rngs[k, 0]
             shared[SIZE] = 0
+            if scheduled:
+                params.completed_simulations, params.planned_simulations = 0, simulations
             search(nodes, shared, table, states, words, work, params_array, simulations)
             extra = 0
+            if scheduled:
+                params.completed_simulations = simulations
             while action_selection == MAX_ROBUST and extra < simulations:
                 most_wins = best_child(nodes, MAX, params, work)
                 if most_wins == best_child(nodes, ROBUST, params, work):

@@ -12,6 +12,7 @@ import tyro
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.studies.amaf.equal_time import relative_cost
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
@@ -34,10 +35,13 @@ def play_grid(
     simulations: int = 100,
     games: int = 200,
     seed: int = 0,
+    equal_time: bool = False,
 ) -> dict[str, Any]:
     """Play matches of UCB1 with RAVE or GRAVE against UCB-alpha2, and write their results.
 
-    Both agents have the same number of simulations per move and play the most visited move.
+    Both agents play the most visited move, and have the same number of simulations per move or, at
+    equal time, as many simulations as take the same processor time. This number is measured once
+    for each cell, so that other programs do not change it during a match.
 
     Args:
         out: the JSON file to write.
@@ -45,9 +49,11 @@ def play_grid(
         amaf: statistics of all moves as first: none, rave or grave.
         constants: exploration constants, `policy.alpha` of UCB1.
         biases: biases of the schedule of RAVE and GRAVE, `amaf.weight`.
-        simulations: number of simulations per move of both agents.
+        simulations: number of simulations per move of both agents or, at equal time, of the
+            opponent.
         games: number of games of each match; the agents alternate in moving first.
         seed: seed of each match.
+        equal_time: whether the agents have equal time instead of equal simulations.
     """
     integer("games", games, 1, 10**9)
     integer("simulations", simulations, 1, 10**9)
@@ -59,6 +65,12 @@ def play_grid(
         for constant in constants:
             for bias in (None,) if name == "none" else biases:
                 spec = agent_spec(name, constant, bias, simulations)
+                budget = dict[str, Any]()
+                if equal_time:
+                    cost = relative_cost(rules, spec, rival, seed)
+                    own = max(round(simulations / cost), 1)
+                    budget = {"cost": cost, "simulations": own}
+                    spec = agent_spec(name, constant, bias, own)
                 result = play_match(rules, (spec, rival), games, seed=seed)
                 record = result.totals[0]
                 cells.append(
@@ -70,6 +82,7 @@ def play_grid(
                         "draws": record.draws,
                         "games": record.games,
                         "seconds": result.seconds,
+                        **budget,
                     }
                 )
     content = {"game": game, "cells": cells, "seconds": sum(cell["seconds"] for cell in cells)}
@@ -79,4 +92,4 @@ def play_grid(
 
 
 if __name__ == "__main__":
-    tyro.cli(play_grid)
+    tyro.cli(play_grid, config=(tyro.conf.FlagCreatePairsOff,))

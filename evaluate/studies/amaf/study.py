@@ -6,12 +6,13 @@ use RAVE without exploration, and so does Cazenave, "Generalized rapid action va
 """
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Records, Study, Task
+from ludoteca.evaluate.studies.study import Records, Study, Task, Tasks
 
 CONSTANTS = (0.0, 0.1, 0.5, 2.0)  # exploration constants of UCB1
 # The schedule gives an action's own mean and its all-moves-as-first mean, which also counts
@@ -19,6 +20,17 @@ CONSTANTS = (0.0, 0.1, 0.5, 2.0)  # exploration constants of UCB1
 # if the second mean has many more.
 BIASES = (0.01, 0.05, 0.1, 0.3)
 SIMULATIONS, GAMES_PER_CELL = 100, 200
+# Grids with other budgets, by the name of the part: settings that differ from the grid above. The
+# policy without AMAF statistics plays at equal simulations only.
+OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
+    "equal-time": {"amaf": ("rave", "grave"), "equal_time": True},
+    "more-simulations": {"simulations": 1_000, "games": 50, "constants": (0.0,)},
+    "more-time": {
+        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 50, "constants": (0.0,),
+        "equal_time": True,
+    },
+}  # fmt: skip
+OTHER_CONSTANTS, OTHER_BIASES = (0.0, 0.1), (0.01, 0.1)
 Cell = Mapping[str, Any]  # `"wins"`, `"draws"` and `"games"` of a cell, or of a sum of cells
 
 
@@ -32,19 +44,35 @@ def make_study(fast: bool = False) -> Study:
         "constants": CONSTANTS, "biases": BIASES, "simulations": SIMULATIONS,
         "games": 10 if fast else GAMES_PER_CELL, "seed": 1,
     }  # fmt: skip
-    tasks = {
-        game: Task(
-            game, "ludoteca.evaluate.studies.amaf.grid",
+    parts = {"amaf": grid_tasks("", settings)}
+    budgets = {}
+    for part, changes in OTHER_BUDGETS.items():
+        smaller = {"constants": OTHER_CONSTANTS, "biases": OTHER_BIASES, **changes}
+        budgets[part] = settings | smaller | ({"games": 10} if fast else {})
+        parts[part] = grid_tasks(f"-{part}", budgets[part])
+    names = {
+        "settings": settings, "budgets": budgets, "equivalence": equivalence, "pool": pool,
+        "score": score, "is_better": is_better, "best_cells": best_cells, "mean_cost": mean_cost,
+        "other_constants": OTHER_CONSTANTS, "other_biases": OTHER_BIASES,
+    }  # fmt: skip
+    return Study("amaf", parts, names, fast=fast)
+
+
+def grid_tasks(suffix: str, settings: Mapping[str, Any]) -> Tasks:
+    """Return the tasks of a grid, one for each game, by name.
+
+    Args:
+        suffix: end of the names, which begin with the name of the game.
+        settings: settings of the grid.
+    """
+    return {
+        f"{game}{suffix}": Task(
+            f"{game}{suffix}", "ludoteca.evaluate.studies.amaf.grid",
             {"game": game, **settings, "out": "{artifact}"}, {"game": game, **settings},
             label=name,
         )
         for game, name in zip(GAMES, GAME_NAMES, strict=True)
     }  # fmt: skip
-    names = {
-        "settings": settings, "equivalence": equivalence, "pool": pool, "score": score,
-        "is_better": is_better, "best_cells": best_cells,
-    }  # fmt: skip
-    return Study("amaf", {"amaf": tasks}, names, fast=fast)
 
 
 def equivalence(bias: float) -> float:
@@ -57,15 +85,32 @@ def pool(records: Records, **selected: Any) -> dict[str, int]:
 
     Args:
         records: records of the tasks.
-        selected: values of cells, such as `amaf="rave", constant=0.0`; all cells with them count.
+        selected: values of cells, such as `amaf="rave", constant=0.0`; all cells with them count. A
+            tuple has several values of which a cell has one.
     """
+    allowed = {k: v if isinstance(v, tuple) else (v,) for k, v in selected.items()}
     cells = [
         cell
         for record in records.values()
         for cell in record["cells"]
-        if all(cell[key] == value for key, value in selected.items())
+        if all(cell[key] in values for key, values in allowed.items())
     ]
     return {key: sum(cell[key] for cell in cells) for key in ("wins", "draws", "games")}
+
+
+def mean_cost(records: Records, amaf: str) -> float:
+    """Return the mean processor time of a simulation, relative to one of the opponent.
+
+    Args:
+        records: records of a grid at equal time.
+        amaf: `"rave"` or `"grave"`.
+    """
+    return fmean(
+        cell["cost"]
+        for record in records.values()
+        for cell in record["cells"]
+        if cell["amaf"] == amaf
+    )
 
 
 def score(total: Cell) -> float:

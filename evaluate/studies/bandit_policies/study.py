@@ -7,21 +7,22 @@ cooling schedules of simulated annealing.
 
 from ludoteca.evaluate.studies.bandit_policies import analysis, plots
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER, GAME_ARMS, PROBLEMS
-from ludoteca.evaluate.studies.bandits.cooling import COOLING
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
+from ludoteca.evaluate.tuning.annealing import COOLING
 
 POLICIES = PUBLISHED_POLICIES
 MODULE = "ludoteca.evaluate.studies.bandit_policies"
 
 
-def make_study(fast: bool = False, random_repetitions: int = 20) -> Study:
+def make_study(fast: bool = False, random_repetitions: int = 100) -> Study:
     """Return the study.
 
     Args:
         fast: play 5 repetitions of 1,000 rounds, to check that everything runs.
-        random_repetitions: number of random problems with each number of arms; the thesis has 100.
+        random_repetitions: number of random problems with each number of arms, as many as in the
+            thesis by default.
     """
     size = {"repetitions": 5 if fast else 100,
             "random_repetitions": 5 if fast else random_repetitions,

@@ -18,7 +18,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
-from ludoteca.envs.rng import GAMMA, next_u64
+from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 from ludoteca.envs.symmetry import Symmetry
 
 MAX_BRANCHING, MAX_DEPTH = 64, 20
@@ -104,7 +104,7 @@ def legal_actions(s: Any, out: Any) -> int:
 @kernel
 def move_value(node: Any, action: int, ply: int) -> int:
     """Return the value of a move, and replace `node`, uint64 `[1]`, by the child's hash."""
-    node[0] = np.add(node[0], np.multiply(np.uint64(action + 1), GAMMA))
+    node[0] = np.add(node[0], np.multiply(np.uint64(action + 1), GOLDEN_GAMMA))
     node[0] = next_u64(node)
     value = int(np.int64(node[0] >> U57))
     return value if ply % 2 == 0 else -value
