@@ -147,11 +147,11 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
 
-gdl-oracle: $(GGP_BASE)/.built ## record the reference games of our rule sheets again, with GGP-Base
-	$(PYTHON) tests/oracles/record_gdl.py
+gdl-oracle: $(GGP_BASE)/.built $(FOR_DEMO) ## record the reference games of our rule sheets again, with GGP-Base
+	$(BIN)/python tests/oracles/record_gdl.py
 
-gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
-	$(PYTHON) tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
+gdl-traces: $(GGP_BASE)/.built $(FOR_DEMO) ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
+	$(BIN)/python tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
 
 gdl-peers: $(SANCHO)/.built $(GGP_BASE)/.peer-built ## compile Sancho and GGP-Base for `ludoteca bench gdl --peers`
 

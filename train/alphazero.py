@@ -55,8 +55,8 @@ class AlphaZeroConfig(RLConfig):
     """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions collected before the first update. -1: 1/100 of the positions of the run, at least
-    a minibatch (or 1/4 of the positions, if that is less), at most 10,000."""
+    """Positions collected before the first update. -1: 1/100 of the run's positions (estimated by
+    random games), at least a minibatch (or 1/4 of them, if that is less), at most 10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents in evaluations, as spec strings. The evaluation score is the score against the last
@@ -151,7 +151,8 @@ class AlphaZeroRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of player 0. Shape `[B]`.
-        planes: observations of the player to move, see `replay.Packing`. Shape `[B, T, bytes]`.
+        planes: observations of the player to move, packed by `ludoteca.train.replay.Packing`. Shape
+            `[B, T, bytes]`.
         policies: policies of the search, or of the solved move, in the network's numbering of
             actions (see `Encoder`), float16. Shape `[B, T, A]`.
         values: root values of the search, or solved ones, for the player to move. Shape `[B, T]`.

@@ -90,7 +90,10 @@ class EvaluationCache:
 
 
 class CachedRunner(EvaluationCache):
-    """Evaluation cache of a `runner.Runner` (`run`), whose weights can be replaced."""
+    """Evaluation cache of a network, whose weights can be replaced.
+
+    The network is `run`, a `ludoteca.agents.networks.runner.Runner`.
+    """
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network, and clear the cache."""

@@ -30,8 +30,8 @@ def make_multiply_block(rows: int, width: int) -> Any:
     """Return `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)`.
 
     It writes the matrix product `c = a @ b`. The matrices begin at `a[i]`, `b[j]` and `c[k]` of
-    flat arrays; the strides are the numbers from one row to the next. `a` has `rows` rows and
-    `depth` columns, `b` has `depth` rows of `width` vectors.
+    flat arrays; the strides are the numbers of elements from one row to the next. `a` has `rows`
+    rows and `depth` columns, `b` has `depth` rows of `width` vectors.
     """
 
     def multiply_block(

@@ -25,7 +25,7 @@ class SearchConfig:
             General Game Playing (UAEMex, 2021) does.
         solver: back up proven wins, draws and losses (sequential games for two players).
         amaf: all-moves-as-first (AMAF) statistics in selection: `""`, `"amaf"` (constant weight),
-            `"rave"` or `"grave"`, see `select.make_mixed_mean`.
+            `"rave"` or `"grave"`, see `ludoteca.agents.search.select.make_mixed_mean`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
             Bjornsson, "Simulation-based approach to general game playing", 2008; epsilon-greedy
             after Tak, Winands and Bjornsson, "N-grams and the last-good-reply policy applied in
@@ -42,7 +42,7 @@ class SearchConfig:
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
         exploration_schedule: the exploration factor decays over the budget of a search, see
-            `exploration.make_exploration`.
+            `ludoteca.agents.search.exploration.make_exploration`.
         exploration_by_depth: the exploration factor is multiplied by `depth_decay` at each ply.
         exploration_stdev: `""`; `"node"` or `"root"`: the exploration factor is proportional to the
             standard deviation of the scores in the node or in the root.
@@ -92,7 +92,10 @@ class SearchConfig:
 
     @property
     def scales_exploration(self) -> bool:
-        """Whether the exploration term has a factor, see `exploration.make_exploration`."""
+        """Whether the exploration term has a factor.
+
+        See `ludoteca.agents.search.exploration.make_exploration`.
+        """
         return bool(
             self.exploration_schedule or self.exploration_by_depth or self.exploration_stdev
         )
@@ -146,7 +149,8 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player
             ("simulation", np.int32),  # number of the simulation, for `last_seen`
-            ("num_moves", np.int32),  # length of the move record, see `playouts.make_move_record`
+            # Length of the move record, see `ludoteca.agents.search.playouts.make_move_record`.
+            ("num_moves", np.int32),
             ("mast_visits", np.int32, (players, actions)),  # MAST: number of scores
             ("last_seen", np.int32, (players, actions)),  # last simulation that played the action
             ("group_prior", np.float64),  # prior probability of each move group

@@ -4,7 +4,7 @@ A policy is one kernel, `score(arm, mean, parent) -> float`, and one line of `PO
 an action of the player to move. It is scored after its first visit (except by `puct` in
 network-guided searches).
 
-    arm      the arm's record, see `statistics.arm_dtype`; its visits are T_i
+    arm      the arm's record, see `ludoteca.agents.search.statistics.arm_dtype`; its visits are T_i
     mean     its mean score x_i, in [0, 1]
     parent   the node whose arms are compared, see `Parent`
 
@@ -153,7 +153,7 @@ def thompson(arm: Any, mean: float, parent: Any) -> Any:
 def exp3(arm: Any, mean: float, parent: Any) -> Any:
     """Return the log-weight of EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1.
 
-    `select.make_select` mixes in uniform exploration, gamma / K.
+    `ludoteca.agents.search.select.make_select` mixes in uniform exploration, gamma / K.
     """
     return parent.params[0] / parent.num_arms * arm.reward_estimate
 

@@ -68,7 +68,7 @@ NO_STATISTIC = Statistic()
 
 @dataclass(frozen=True, eq=False)
 class SelectionPolicy:
-    """Selection policy, an entry of `policies.POLICIES`.
+    """Selection policy, an entry of `ludoteca.agents.search.policies.POLICIES`.
 
     Attributes:
         score: kernel `score(arm, mean, parent) -> float`.
@@ -94,7 +94,7 @@ class SelectionPolicy:
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the parameters in the order of `params`, padded with zeros to 4 numbers.
 
-        The result is the field `policy_params` of `config.SEARCH_PARAMS`.
+        The result is the field `policy_params` of `ludoteca.agents.search.config.SEARCH_PARAMS`.
 
         Raises:
             ValueError: if the policy does not have a given parameter.

@@ -52,14 +52,14 @@ def make_select(
     With `scales_exploration` the exploration term is multiplied by `work.exploration`.
 
     Args of the kernel:
-        arms: records with the fields of `statistics.arm_dtype`.
+        arms: records with the fields of `ludoteca.agents.search.statistics.arm_dtype`.
         actions: actions of the arms.
         n: number of arms to select from; in sequential games the visited ones.
         unvisited: number of arms without visits, whose score is `params.fpu`.
         visits: visits of all arms together.
         num_arms: number of all arms, also those without visits; K of the policies.
-        params: a record of `config.SEARCH_PARAMS`.
-        work: scratch space, a record of `config.work_dtype`.
+        params: a record of `ludoteca.agents.search.config.SEARCH_PARAMS`.
+        work: scratch space, a record of `ludoteca.agents.search.config.work_dtype`.
     """
     selection = POLICIES[policy]
     score, needs_best = selection.score, selection.needs_best
@@ -223,7 +223,8 @@ def make_arm_at(arms_at: Arms) -> Callable[..., Any]:
     """Return the kernel `arm_at(arms, actions, k) -> arm`, see `make_select`.
 
     "block": arm k is `arms[k]`; "indexed": `arms[actions[k]]`; "groups": the move group
-    `actions[k]`, whose statistics are in `arms`, a record of `config.work_dtype`.
+    `actions[k]`, whose statistics are in `arms`, a record of
+    `ludoteca.agents.search.config.work_dtype`.
     """
     indexed, groups = arms_at == "indexed", arms_at == "groups"
 

@@ -8,8 +8,8 @@ allocation strategies select them, whose kernels are in `tuner.py`:
     mab   UCB1 over all combinations
     nmc   naive Monte Carlo (Ontanon, "The combinatorial multi-armed bandit problem and its
           application to real-time strategy games", 2013): at random, with the probability
-          `tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its own, otherwise UCB1 over
-          the combinations that were tried
+          `ludoteca.agents.search.tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its
+          own, otherwise UCB1 over the combinations that were tried
     lsi   linear side information (Shleyfman, Komenda and Domshlak, "On combinatorial actions and
           CMABs with linear side information", 2014): half of the simulations estimate the values on
           their own; then sequential halving selects among combinations whose values are sampled in

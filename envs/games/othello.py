@@ -204,9 +204,9 @@ def outflanking(own: Any, other: Any) -> Any:
     in eight directions, see https://www.chessprogramming.org/Fill_Algorithms.
     """
     squares = U0
-    for shift, left, right in AXES:
-        squares |= right & (runs_up(own, other & right, shift) << shift)
-        squares |= left & (runs_down(own, other & left, shift) >> shift)
+    for shift, after_right_shift, after_left_shift in AXES:
+        squares |= after_left_shift & (runs_up(own, other & after_left_shift, shift) << shift)
+        squares |= after_right_shift & (runs_down(own, other & after_right_shift, shift) >> shift)
     return squares & ~(own | other)
 
 
@@ -214,12 +214,12 @@ def outflanking(own: Any, other: Any) -> Any:
 def flipped(square: Any, own: Any, other: Any) -> Any:
     """Return the discs of `other` that a disc of `own` on `square` flips."""
     flips = U0
-    for shift, left, right in AXES:
-        run = runs_up(square, other & right, shift)
-        if right & (run << shift) & own:
+    for shift, after_right_shift, after_left_shift in AXES:
+        run = runs_up(square, other & after_left_shift, shift)
+        if after_left_shift & (run << shift) & own:
             flips |= run
-        run = runs_down(square, other & left, shift)
-        if left & (run >> shift) & own:
+        run = runs_down(square, other & after_right_shift, shift)
+        if after_right_shift & (run >> shift) & own:
             flips |= run
     return flips
 

@@ -13,9 +13,10 @@ The compiler, in the order of its stages:
 - `parse.read_sheet(path)`, `parse.parse(text)`: statements with lines and columns
 - `rules.read_rules(statements)`: rules in disjunctive normal form
 - `checks.check_rules(rules)`: violations of the specification, `checks.Problem`
-- `split.split_rules(rules)`: equivalent rules with fewer variables each
-- `ground.ground(rules, limits)`: ground instances of the rules, without variables; those of large
-  relations are derived by demand (`demand`)
+- `persistence.replace_persistent_fluents(rules)`: rules that treat unchanging fluents as constants
+- `ground.ground(rules, limits)`: ground instances of the rules, without variables. The rules are
+  split into rules with fewer variables first (`split`), by estimates of the numbers of instances
+  (`estimates`) if there are many; large relations are derived by demand (`demand`)
 - `gates.Gates(grounder, limits)`: and-inverter graph of the ground rules
 - `network.make_network(grounder, gates)`: `network.Network`, gates as arrays in three phases
 - `compile.compile_sheet(path)`, `compile.compile_text(text)`: the stages so far, with a disk cache

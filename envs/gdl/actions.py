@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.errors import GDLLimitError
-from ludoteca.envs.gdl.network import MAX_MOVES, Network, natural_key
+from ludoteca.envs.gdl.limits import MAX_MOVES
+from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 
 NONE = -1  # in place of a move or an action
@@ -27,8 +28,8 @@ class ActionTable:
     Attributes:
         names: the terms, such as `"mark 1 2"`: without parentheses, unless they are nested.
             Length A.
-        action_of_move: the action of each move, or `NONE` for waiting moves and those of `random`.
-            Ascending within a role. Shape `[M]`.
+        action_of_move: the action of each move, or `NONE` for moves of `random` and, in sequential
+            games, for waiting moves. Ascending within a role. Shape `[M]`.
         move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
         role_masks: the moves of each role as bits, in the order of the outputs of phase 1. Shape
             `[R, ceil((M + G + 1) / 64)]`.

@@ -24,6 +24,8 @@ FALSE, TRUE = 0, 1
 # Relations whose atoms are computed, with all atoms on which they depend.
 RESULTS = {"legal", "next", "goal", "terminal", "sees"}
 GATE, FEEDBACK = 0, 1  # kinds of operations
+COMPONENTS_PER_CHECK = 256  # atoms, or groups of atoms, between two checks of the time
+MAX_UNION = 50_000  # bodies of atoms that stand for moves, up to which they are united
 Operation = tuple[int, int, int, int]  # node, two literals, kind
 # Body of a ground rule: numbers of the atoms that must hold, and of those that must not hold.
 Body = tuple[tuple[int, ...], tuple[int, ...]]
@@ -86,12 +88,16 @@ class Gates:
 
         atoms = self._grounder.atoms
         roots = [number for number in bodies if atoms[number][0] in RESULTS]
-        for component in components(roots, relies_on):
-            self._limits.check_time()
-            if len(component) == 1 and component[0] not in relies_on(component[0]):
-                self._literals[component[0]] = self._disjunction(bodies[component[0]])
-                if all(len(self._moves_in(positive)) == 1 for positive, _ in bodies[component[0]]):
-                    self._move_bodies[component[0]] = bodies[component[0]]
+        for count, component in enumerate(components(roots, relies_on)):
+            if count % COMPONENTS_PER_CHECK == 0:
+                self._limits.check_time()
+            first, own = component[0], bodies[component[0]]
+            if len(component) == 1 and not any(
+                first in body[0] or first in body[1] for body in own
+            ):
+                self._literals[first] = self._disjunction(own)
+                if all(len(self._moves_in(positive)) == 1 for positive, _ in own):
+                    self._move_bodies[first] = own
             else:
                 self._build_loop(component, bodies)
 
@@ -209,6 +215,8 @@ class Gates:
             return self._literals[min(numbers)]
         literal = self._unions.get(numbers)
         if literal is None:
+            if sum(len(self._move_bodies[n]) for n in numbers) > MAX_UNION:
+                return self._any(self._literals[n] for n in numbers)
             bodies = [body for n in sorted(numbers) for body in self._move_bodies[n]]
             literal = self._unions[numbers] = self._disjunction(bodies)
         return literal

@@ -9,6 +9,7 @@ constant false, and the inputs of a phase have the slots after it.
 """
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +22,6 @@ from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
 from ludoteca.envs.gdl.rules import RANDOM
-
-MAX_MOVES = 32_000  # of one role, because numbers of actions are int16
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ class Network:
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
         phase3: inputs: as phase 2; outputs: whether each percept is received `[P]`.
         instances: number of ground instances of rules.
-        problems: warnings of `checks.check_rules`.
+        problems: warnings of `ludoteca.envs.gdl.checks.check_rules`.
     """
 
     roles: tuple[str, ...]
@@ -121,8 +120,8 @@ def make_network(
     """Return the network of a sheet.
 
     Raises:
-        GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move or more
-            than `MAX_MOVES` moves, or if a player has no goal.
+        GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move, or if a
+            player has no goal.
     """
     moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
     for atom in gates.moves:
@@ -130,10 +129,6 @@ def make_network(
     for role, moves in moves_of.items():
         if not moves:
             raise GDLError(f"the role {show(role)} never has a legal move")
-        if len(moves) > MAX_MOVES:
-            raise GDLError(
-                f"the role {show(role)} has {len(moves):,} moves, more than {MAX_MOVES:,}"
-            )
         moves.sort(key=lambda atom: natural_key(atom[2]))
     moves = [atom for role in grounder.roles for atom in moves_of[role]]
     goals = _goals(grounder)
@@ -210,18 +205,17 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
     """
     operations, loop_of = _needed(gates, outputs)
     last_use = _last_uses(operations, loop_of, outputs)
-    slots = {0: 0} | {node: 1 + i for i, node in enumerate(inputs)}
-    num_reserved = len(slots)  # slots of inputs are never reused
+    slots = dict(zip([0, *inputs], range(1 + len(inputs)), strict=True))
+    num_reserved = num_slots = len(slots)  # slots of inputs are never reused
     free: list[int] = []
-    num_slots = num_reserved
     expiring: dict[int, list[int]] = {}  # nodes by the index of the last operation that needs them
     for node, last in last_use.items():
         expiring.setdefault(last, []).append(node)
-    array = np.zeros((len(operations), 4), np.int32)
+    rows = []
     for i, (node, a, b, kind) in enumerate(operations):
         # All slots of a loop are assigned at its first gate: earlier gates read later ones.
         first_of_loop = loop_of[i] and (i == 0 or loop_of[i - 1] != loop_of[i])
-        written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
+        written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else (node,)
         for new in written:
             if new not in slots:
                 if free:
@@ -229,32 +223,40 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
                 else:
                     slots[new] = num_slots
                     num_slots += 1
-        array[i] = slots[node], _slot_literal(slots, a), _slot_literal(slots, b), kind
+        rows.append((slots[node], 2 * slots[a >> 1] + (a & 1), 2 * slots[b >> 1] + (b & 1), kind))
         for old in expiring.pop(i, ()):
             if slots[old] >= num_reserved:
                 heapq.heappush(free, slots[old])
     return Program(
-        gates=array,
+        gates=np.array(rows, np.int32).reshape(-1, 4),
         segments=_segments(loop_of),
-        outputs=np.array([_slot_literal(slots, literal) for literal in outputs], np.int32),
+        outputs=np.array([2 * slots[x >> 1] + (x & 1) for x in outputs], np.int32),
         num_slots=num_slots,
     )
 
 
-def _slot_literal(slots: dict[int, int], literal: int) -> int:
-    """Return a literal of a node as a literal of its slot."""
-    return 2 * slots[literal >> 1] + (literal & 1)
-
-
 def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int]]:
     """Return the operations on which the outputs depend, and the loop of each (1, ...; 0: none)."""
-    loop_at = np.zeros(len(gates.operations), np.int64)
-    for number, (start, end) in enumerate(gates.loops, 1):
-        loop_at[start:end] = number
-    sources = {node: (a >> 1, b >> 1) for node, a, b, _ in gates.operations}
-    needed = reachable((literal >> 1 for literal in outputs), lambda node: sources.get(node, ()))
-    indices = [i for i, operation in enumerate(gates.operations) if operation[0] in needed]
-    return [gates.operations[i] for i in indices], [int(loop_at[i]) for i in indices]
+    operations = gates.operations
+    loop_at = [0] * len(operations)
+    needed = {literal >> 1 for literal in outputs}
+    end = len(operations)
+    # Operations depend on earlier ones only, except in loops.
+    for number, (start, stop) in reversed([(0, (0, 0)), *enumerate(gates.loops, 1)]):
+        for node, a, b, _ in reversed(operations[stop:end]):
+            if node in needed:
+                needed.add(a >> 1)
+                needed.add(b >> 1)
+        sources = {node: (a >> 1, b >> 1) for node, a, b, _ in operations[start:stop]}
+
+        def sources_of(node: int, sources: dict[int, tuple[int, int]] = sources) -> Iterable[int]:
+            return sources.get(node, ())
+
+        needed |= reachable(needed & sources.keys(), sources_of)
+        loop_at[start:stop] = [number] * (stop - start)
+        end = start
+    indices = [i for i, operation in enumerate(operations) if operation[0] in needed]
+    return [operations[i] for i in indices], [loop_at[i] for i in indices]
 
 
 def _loop_range(loop_of: list[int], start: int) -> range:
@@ -275,12 +277,12 @@ def _last_uses(
     last: dict[int, int] = {}
     end = 0
     for i, (node, a, b, _) in enumerate(operations):
+        use = i
         if loop_of[i]:
             if i >= end:
                 end = _loop_range(loop_of, i).stop
-            last.update(dict.fromkeys((node, a >> 1, b >> 1), end - 1))
-        else:
-            last.update(dict.fromkeys((node, a >> 1, b >> 1), i))
+            use = end - 1
+        last[node] = last[a >> 1] = last[b >> 1] = use
     for literal in outputs:
         last[literal >> 1] = len(operations)
     return last

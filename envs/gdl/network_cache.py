@@ -24,8 +24,8 @@ PROGRAM_ARRAYS = ("gates", "segments", "outputs")
 TEXTS = ("roles", "fluents", "moves", "percepts", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
-    "parse", "rules", "checks", "split", "joins", "demand", "ground", "graph", "gates", "network",
-    "network_cache",
+    "parse", "rules", "checks", "persistence", "estimates", "split", "joins", "demand", "ground",
+    "graph", "gates", "network", "network_cache",
 )  # fmt: skip
 
 

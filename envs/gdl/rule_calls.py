@@ -36,7 +36,7 @@ class InterpretedProgram(Program):
     """Phase of a network without gates, which an interpreter evaluates.
 
     Attributes:
-        evaluate: `evaluate(fluents, joint, out)`, see `evaluate.make_evaluation`.
+        evaluate: `evaluate(fluents, joint, out)`, see `ludoteca.envs.gdl.evaluate.make_evaluation`.
         digest: name of the phase in compiled code, the same in each process.
         num_words: lengths of `fluents`, `joint` and `out`.
     """
@@ -212,7 +212,10 @@ def _number(digest: bytes) -> int:
 
 
 def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
-    """Return `evaluate(fluents, joint, out)` of a phase, as `evaluate.make_evaluation` does."""
+    """Return `evaluate(fluents, joint, out)` of a phase.
+
+    It is that of `ludoteca.envs.gdl.evaluate.make_evaluation`, interpreted.
+    """
     digest = program.digest
     _programs[digest] = program
 

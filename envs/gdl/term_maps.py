@@ -191,7 +191,7 @@ def _cell_maps(board: Board) -> list[tuple[str, NDArray[np.int64]]]:
 
 
 def _direction_maps(constants: Iterable[str], name: str) -> list[dict[str, str]]:
-    """Return candidates for the images of directions under a map of cells.
+    """Return candidates for the images of directions under a map of cells; first, all are fixed.
 
     Rows may be numbered from the bottom or from the top, so a transposition has two.
     """
@@ -213,7 +213,7 @@ def _direction_maps(constants: Iterable[str], name: str) -> list[dict[str, str]]
             images |= {d: by_step.get(step_map(*STEPS[d]), d) for d in family if d in known}
         if len(known & set(images)) > 1:
             candidates.append(images)
-    return [*candidates, {}]
+    return [{}, *candidates]
 
 
 def _piece_maps(constants: tuple[str, ...], first: str, second: str) -> list[dict[str, str]]:

@@ -12,17 +12,18 @@ from typing import Any
 
 from ludoteca.envs.gdl.datalog import Evaluator
 from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import MAX_TERM_DEPTH, term_depth
 from ludoteca.envs.gdl.interpreter import Interpreter
 from ludoteca.envs.gdl.joins import Index, Join, Pattern, Rows, make_index
-from ludoteca.envs.gdl.limits import Limits
-from ludoteca.envs.gdl.network import MAX_MOVES
+from ludoteca.envs.gdl.limits import MAX_MOVES, Limits
 from ludoteca.envs.gdl.parse import Term, show, variables
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
+from ludoteca.envs.gdl.split import split_rules
 
 MAX_FLUENTS = 100_000
-MAX_TESTED_ROWS = 3_000_000  # visited by joins with all literals
+MAX_TESTED_ROWS = 12_000_000  # visited by joins with all literals
 STATE = {"true", "does"}
 
 
@@ -92,6 +93,8 @@ class _Reachability:
             if STATE & reachable({name}, lambda other: graph.get(str(other), set())):
                 changing.add(name)
         rules = _relaxed_rules(interpreter.rules, changing, max_rows is not None)
+        rules = split_rules(rules, Estimates([*interpreter.rules, *rules], lambda _: None))
+        changing |= {str(rule.head[0]) for rule in rules}
         static = [rule for rule in interpreter.rules if rule.head[0] not in changing]
         evaluator = Evaluator(static, limits.max_seconds, limits.max_instances)
         for term in interpreter.initial:

@@ -52,9 +52,9 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
     `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
     and the number of the problem, counted from `first`. `params_array`, `[1]`, dtype
-    `config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space: `works`, `[1]`, dtype
-    `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`; and `streams`,
-    uint64 `[K + 1, 1]`.
+    `ludoteca.agents.search.config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space:
+    `works`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`;
+    and `streams`, uint64 `[K + 1, 1]`.
 
     With `lazy`, only for policies in `MONOTONE`, the loop chooses the same arms faster.
     """

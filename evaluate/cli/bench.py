@@ -26,6 +26,9 @@ def bench(
     sheets: OptionalFile = None,
     traces: OptionalFolder = None,
     page: OptionalFile = None,
+    conformance: Annotated[
+        Literal["interpreted", "compiled"] | None, arg(help_behavior_hint="")
+    ] = None,
 ) -> None:
     """Benchmark environments or searches, and other packages if they are installed.
 
@@ -53,22 +56,26 @@ def bench(
         traces: folder of games that GGP-Base played by these sheets, for comparison; `make
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
+        conformance: also check the rules and environments of each sheet by the suites of
+            ludoteca.testing, as interpreted games or compiled, which takes a minute for each (gdl).
     """
-    if benchmark != "gdl" and (sheets or traces or page):
-        raise ValueError(f"--sheets, --traces and --page are for bench gdl, not bench {benchmark}")
+    if benchmark != "gdl" and (sheets or traces or page or conformance):
+        raise ValueError(
+            f"--sheets, --traces, --page and --conformance are for bench gdl, not bench {benchmark}"
+        )
     if benchmark == "gdl":
         if strength:
             raise ValueError("bench gdl takes no --strength")
         if peers:
-            if traces is not None:
-                raise ValueError("bench gdl --peers takes no --traces")
+            if traces is not None or conformance is not None:
+                raise ValueError("bench gdl --peers takes no --traces or --conformance")
             from ludoteca.evaluate.bench.gdl_comparison import bench_gdl_peers
 
             bench_gdl_peers(sheets, json, page, seconds, only)
             return
         from ludoteca.evaluate.bench.gdl import bench_gdl
 
-        bench_gdl(sheets, traces, json, page, seconds, only)
+        bench_gdl(sheets, traces, json, page, seconds, only, conformance or "")
         return
     if executor != "local" and benchmark != "actors":
         raise ValueError(

@@ -3,18 +3,15 @@
 A rule sheet is a game in the Game Description Language (GDL), and GGP-Base the reference
 implementation of it; traces are recorded games of GGP-Base, see `traces`.
 
-Each sheet is compiled and played in a separate process with limits on CPU time and memory, so a
-sheet that exceeds them does not end the survey.
+Each sheet is compiled and played in a separate process with limits on CPU time and memory, and its
+conformance is checked in another one.
 """
 
-import multiprocessing
 import random
-import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,20 +23,24 @@ from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.network_cache import network_digest, save_network
 from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.envs.gdl.symmetries import find_sheet_board
+from ludoteca.evaluate.gdl.conformance import check_conformance
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
+from ludoteca.evaluate.gdl.limited_process import ProcessError, run_in_limits
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
 
 if TYPE_CHECKING:
     from ludoteca.envs.gdl.batch import BatchSimulator
 
-MAX_MEMORY = 6 << 30  # bytes, for the process of a sheet
 INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
 MAX_REASON = 160  # maximum number of characters of a reason in the table
+# CPU seconds of the conformance checks of a sheet, without its compilation: interpreted, compiled.
+CONFORMANCE_SECONDS = (60.0, 600.0)
 CHECKED_STEPS = 100  # number of steps of 512 random games in which states are checked
 
 
@@ -67,7 +68,10 @@ class SheetCoverage:
         mean_plies: joint moves per finished game; 0 without games. If the sheet is compiled, moves
             of unfinished games count, too.
         faults: faults of the sheet that occurred in random games.
+        conformance: `"passed"`, the first violation in `check_conformance`, or an empty string if
+            it was not checked.
         compared: number of positions that were compared with GGP-Base.
+        compared_games: number of games among them that were compared to their end.
         differences: differences from GGP-Base.
         oracle_error: reason why the games of GGP-Base are missing or incomplete.
     """
@@ -87,7 +91,9 @@ class SheetCoverage:
     games: int = 0
     mean_plies: float = 0.0
     faults: str = ""
+    conformance: str = ""
     compared: int = 0
+    compared_games: int = 0
     differences: tuple[str, ...] = ()
     oracle_error: str = ""
 
@@ -130,7 +136,12 @@ def trace_file(traces: Path, folder: Path, path: Path) -> Path:
 
 
 def survey(
-    folder: Path, traces: Path | None, max_seconds: float, seconds: float, names: tuple[str, ...]
+    folder: Path,
+    traces: Path | None,
+    max_seconds: float,
+    seconds: float,
+    names: tuple[str, ...],
+    conformance: str = "",
 ) -> Iterator[SheetCoverage]:
     """Yield the coverage of each sheet of a folder.
 
@@ -141,62 +152,55 @@ def survey(
         seconds: CPU seconds of random games of a compiled sheet; for an interpreted one,
             `INTERPRETED_SECONDS`.
         names: prefixes of the names of the sheets; all if empty.
+        conformance: `"interpreted"` or `"compiled"`: the mode in which the conformance of each
+            sheet is checked; an empty string: it is not checked.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
 
     # Compiles functions that the forked processes share.
     measure_speed(make_machine(find_sheet("tictactoe")), 0.01)
+    if conformance == "interpreted":
+        check_conformance(find_sheet("breakthrough"), max_seconds)
     for name, path in sheet_files(folder):
         if names and not name.startswith(names):
             continue
         trace = None if traces is None else trace_file(traces, folder, path)
-        yield run_in_limits(
-            partial(measure_coverage, name, path, trace, max_seconds, seconds),
-            name,
-            # Far more than loading and playing should take, so it stops only endless work.
-            max_seconds=4 * max_seconds + 10 * seconds + 60,
+        measure = partial(
+            measure_coverage, name, path, trace, max_seconds, seconds, bool(conformance)
         )
+        try:
+            # Far more than loading and playing should take, so it stops only endless work.
+            coverage = run_in_limits(measure, 4 * max_seconds + 10 * seconds + 60)
+        except ProcessError as error:
+            coverage = SheetCoverage(name, failure=str(error))
+        if conformance and not coverage.failure:
+            passed = conformance_of(path, max_seconds, conformance == "compiled")
+            coverage = replace(coverage, conformance=passed)
+        yield coverage
 
 
-def run_in_limits(
-    measure: Callable[[], SheetCoverage], name: str, max_seconds: float
-) -> SheetCoverage:
-    """Return the result of `measure`, run in a process with limits on CPU time and memory."""
-    context: Any = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_measure_in_child, args=(measure, sender, max_seconds))
-    process.start()
-    sender.close()
+def conformance_of(path: Path, max_seconds: float, compiled: bool) -> str:
+    """Return `"passed"`, or the first violation in `check_conformance` in a limited process."""
+    check = partial(check_conformance, path, max_seconds, compiled)
     try:
-        result: SheetCoverage | str = receiver.recv()
-    except EOFError:
-        process.join()
-        result = f"the process ended with status {process.exitcode}: out of time or memory"
-    process.join()
-    return SheetCoverage(name, failure=result) if isinstance(result, str) else result
-
-
-def _measure_in_child(
-    measure: Callable[[], SheetCoverage], sender: Connection, max_seconds: float
-) -> None:
-    """Send the result of `measure`, or the reason why there is none, from a limited process."""
-    limit = int(time.process_time() + max_seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
-    try:
-        sender.send(measure())
-    except MemoryError:
-        sender.send(f"more than {MAX_MEMORY >> 30} GiB of memory")
-    except Exception as error:  # shown in the table: an error does not end the survey
-        sender.send(f"{type(error).__name__}: {error}")
+        run_in_limits(check, max_seconds + CONFORMANCE_SECONDS[compiled])
+    except ProcessError as error:
+        return str(error)
+    return "passed"
 
 
 def measure_coverage(
-    name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
+    name: str,
+    path: Path,
+    trace: Path | None,
+    max_seconds: float,
+    seconds: float,
+    keep_network: bool = False,
 ) -> SheetCoverage:
     """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base.
 
-    See `survey` for the time limits.
+    See `survey` for the time limits. With `keep_network` the network is written to the disk cache,
+    for the conformance checks, which run in another process.
     """
     start = time.process_time()
     try:
@@ -210,6 +214,8 @@ def measure_coverage(
         )
     load_seconds = time.process_time() - start
     network = machine.network
+    if keep_network:
+        save_network(network_digest(read_sheet(path)), network)
     coverage = replace(
         measure_speed(machine, seconds),
         name=name,
@@ -270,6 +276,7 @@ def _compare_with_oracle(machine: StateMachine, trace: Path) -> dict[str, Any]:
         oracle_error = "no position within the time limit"
     return {
         "compared": comparison.positions,
+        "compared_games": comparison.finished,
         "differences": comparison.differences,
         "oracle_error": oracle_error,
     }

@@ -44,10 +44,10 @@ class MatchSeries:
         return wins, draws, losses
 
     def match_line(self) -> str:
-        """Return a line about the last match."""
+        """Return a line about the last match; "too long": it reached the maximum of plies."""
         match = self.matches[-1]
         seats = " - ".join(self.names[seat] for seat in match.seats)
-        result = " - ".join(map(str, match.goals)) or "stopped"
+        result = " - ".join(map(str, match.goals)) or "too long"
         line = f"{len(self.matches):3}  {seats}  {result}  {len(match.moves)} plies"
         return f"{line}  faults: {'; '.join(match.faults)}" if match.faults else line
 

@@ -161,6 +161,34 @@ def test_one_rule_can_break_the_symmetries_of_tic_tac_toe(tmp_path):
     assert game.observation_shape == (6, 3, 3)  # with a plane for each observing player
 
 
+def test_chance_keeps_the_symmetries_that_it_does_not_break(tmp_path):
+    chance = """
+    (role random) (side left) (side right) (init (coin left))
+    (<= (legal random (flip ?s)) (side ?s)) (<= (next (coin ?s)) (does random (flip ?s)))
+    """
+    text = chance + find_sheet("tictactoe").read_text()
+    game = make_game("gdl", path=write(tmp_path, text))
+    assert game.num_players == 2
+    assert game.observation_shape == (6, 3, 3)  # no planes of players: they are exchanged
+    assert len(game.symmetries()) == 8
+    check_symmetries(game)
+    # The coin shows the right side only after x has marked the corner a1.
+    text = text.replace("(flip ?s)) (side ?s))", "(flip ?s)) (side ?s) (can_flip ?s))", 1)
+    text += "(can_flip left) (<= (can_flip right) (true (cell a 1 x)))"
+    game = make_game("gdl", path=write(tmp_path, text))
+    assert game.observation_shape == (8, 3, 3)
+    assert [symmetry.name for symmetry in game.symmetries()] == ["identity", "antitranspose"]
+
+
+def test_players_with_percepts_observe_no_board():
+    game = make_game("gdl:path=kriegspiel_tictactoe")
+    assert game.observation_shape[1:] == (1, 1)
+    assert len(game.symmetries()) == 1
+    assert game.mirror is None
+    state = make_game("gdl:path=kriegspiel_tictactoe,observe=state")
+    assert state.observation_shape[1:] == (3, 3)
+
+
 def test_goals_that_no_random_game_reaches_prove_no_symmetry():
     assert len(make_game("gdl:path=eight_puzzle").symmetries()) == 1
 

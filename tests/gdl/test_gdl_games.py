@@ -162,11 +162,13 @@ def test_interpreted_and_straight_evaluation_agree(monkeypatch):
     known = analyze(network)
     straight = make_network_game(network, known, "straight", {})
     monkeypatch.setattr(evaluate, "MAX_STRAIGHT_GATES", 0)
+    monkeypatch.setattr(evaluate, "MAX_PYTHON_GATES", 0)
     interpreted = make_network_game(network, known, "interpreted", {})
     games = [
         record_trajectory(straight, 20, seed=1),
         record_trajectory(interpreted, 20, seed=1),
         record_trajectory(straight, 20, seed=1, interpreted=True),
+        record_trajectory(interpreted, 20, seed=1, interpreted=True),
     ]
     for other in games[1:]:
         for name in straight.state.names:

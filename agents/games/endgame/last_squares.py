@@ -42,7 +42,7 @@ def make_last_squares(squares: int) -> Any:
     It searches the position of the bitboards `own` (discs of the player to move) and `other`, with
     `squares` empty squares, the bitboard `empty`. A score in the window (`alpha`, `beta`) is exact,
     a score outside is a bound. `work.nodes` counts the positions; `board` is a record of
-    `othello_bitboards.BOARD`.
+    `ludoteca.agents.games.endgame.othello_bitboards.BOARD`.
     """
     if squares == 1:
         return last_square

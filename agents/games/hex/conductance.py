@@ -18,7 +18,7 @@ from ludoteca.envs.games.hex import NEIGHBORS
 # Resistance of the links of a circuit.
 #   sum:      a link between neighbors has the sum of both cells' resistances (1 if empty, 0 with an
 #             own stone), a link to an edge that of the cell; adjacent own stones are one node. That
-#             is `agents.games.hex.circuit`.
+#             is `ludoteca.agents.games.hex.circuit`.
 #   unit:     every link has resistance 1; adjacent own stones are one node.
 #   pairwise: every link has resistance 1, and stones are no nodes: the empty cells around a group
 #             of own stones are linked to each other. That is the program NeuroHex.

@@ -35,7 +35,7 @@ Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.fl
 
 
 class PositionEncoder(Protocol):
-    """Encoder of positions for a network; see `networks.encoder.Encoder`."""
+    """Encoder of positions for a network; see `ludoteca.agents.networks.encoder.Encoder`."""
 
     game: Game
 

@@ -1,6 +1,7 @@
 """Expansion of tree nodes, with decisive moves and a transposition table.
 
-Arrays are those of `search.search_kernel`; `words` are those of one position, `s`.
+Arrays are those of `ludoteca.agents.search.sequential.search.search_kernel`; `words` are those of
+one position, `s`.
 """
 
 from collections.abc import Callable

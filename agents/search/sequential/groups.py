@@ -6,7 +6,8 @@ sums over its members, as if it were a node between the node and its members. Gr
 come first, in random order, and so do members without visits, unless `fpu` is finite. Partitions
 are those of `ludoteca.agents.move_groups`.
 
-`nodes` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+`nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
+is one record of its `params`.
 """
 
 import math

@@ -62,8 +62,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.
         params: the parameters of all players, a record of `config.SEARCH_PARAMS`, shape `[1]`. With
-            `config.tune` those of each player, records of `tuning.TUNED_PARAMS`, shape
-            `[players]`.
+            `config.tune` those of each player, records of
+            `ludoteca.agents.search.tuning.TUNED_PARAMS`, shape `[players]`.
         simulations: number of simulations; fewer are run if the root is proven.
     """
     step, is_terminal = game.step, game.is_terminal

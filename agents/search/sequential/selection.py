@@ -1,6 +1,7 @@
 """Selection of a child: first-play urgency, selection policy, and reference node of GRAVE.
 
-`nodes` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+`nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
+is one record of its `params`.
 """
 
 import math
@@ -125,9 +126,10 @@ def make_selection(
             a, b = nodes[at], nodes[last]
             a.action, b.action = b.action, a.action
             a.prior, b.prior = b.prior, a.prior
-            a.group, b.group = b.group, a.group
             a.amaf_visits, b.amaf_visits = b.amaf_visits, a.amaf_visits
             a.amaf_value, b.amaf_value = b.amaf_value, a.amaf_value
+            if grouped:
+                a.group, b.group = b.group, a.group
         block.num_visited += 1
         return last
 

@@ -12,7 +12,10 @@ from ludoteca.envs.records import CACHE_LINE, as_words
 
 
 class Workspace(NamedTuple):
-    """Tree and scratch space of one thread; for the fields see `search.search_kernel`."""
+    """Tree and scratch space of one thread.
+
+    The fields are described in `ludoteca.agents.search.sequential.search.search_kernel`.
+    """
 
     nodes: NDArray[np.void]
     shared: NDArray[np.int64]

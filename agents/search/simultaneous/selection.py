@@ -22,8 +22,9 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
 
     It selects an action for every active player in `node`, whose position is `s`, increments the
     visits, and writes the actions to `work.path_actions[depth]` and `work.joint`. `joint` is the
-    index of the joint action, see `tree.NODE_FIELDS`; `reference` is the reference node of GRAVE,
-    or `NO_NODE`. `arms`, `work` and `params` are those of `search.search_kernel`.
+    index of the joint action, see `ludoteca.agents.search.simultaneous.tree.NODE_FIELDS`;
+    `reference` is the reference node of GRAVE, or `NO_NODE`. `arms`, `work` and `params` are those
+    of `ludoteca.agents.search.simultaneous.search.search_kernel`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     select = make_select(

@@ -1,6 +1,6 @@
-"""Study of selection policies in bandits: repetitions of 100,000 rounds, as in the thesis.
+"""Study of selection policies in bandits: repetitions of 100,000 rounds.
 
-The thesis in General Game Playing (Valencia, UAEMex, 2021), section 3.2, compares policies by the
+The thesis of Valencia on General Game Playing (UAEMex, 2021), section 3.2, compares policies by the
 share of pulls of the best arm; sections 1.3.5 and 1.3.6 give bounds of the regret, and section 1.4
 cooling schedules of simulated annealing.
 """

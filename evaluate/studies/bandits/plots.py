@@ -1,4 +1,4 @@
-"""Figures of the study of bandits, as PNG files."""
+"""Figures of the study of bandits (after the thesis of Valencia, UAEMex, 2021), as PNG files."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
     """Draw the best alpha by K: ours, the thesis', and the curves 1/K and e/(2K); return PNG.
 
     Args:
-        rows: rows of `report.alpha_rows`.
+        rows: rows of `ludoteca.evaluate.studies.bandits.report.alpha_rows`.
     """
     column = {name: np.array([row[name] for row in rows], float) for name in rows[0]}  # None: NaN
     arms, bounds = column["arms"], (column["lowest_not_worse"], column["highest_not_worse"])

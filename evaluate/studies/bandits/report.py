@@ -1,4 +1,4 @@
-"""Report of the study of bandits: Markdown, CSV, JSON and plots."""
+"""Report of the study of bandits, after the thesis of Valencia (UAEMex, 2021), with its files."""
 
 import json
 import math

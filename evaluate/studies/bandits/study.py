@@ -22,7 +22,7 @@ from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tuning.annealing import DEFAULT_COOLING
 from ludoteca.executor import LOCAL, make_executor
 
-# The defaults are smaller than the thesis' experiment, `FULL`: about 2 * 10^12 pulls for the grids,
+# The defaults are smaller than Valencia's experiment, `FULL`: about 2 * 10^12 pulls for the grids,
 # and 7 * 10^12 for simulated annealing, whose number of steps the thesis does not give.
 REDUCED = BanditExperiment(tuple(THESIS["arms"]))
 FULL = replace(
@@ -46,7 +46,7 @@ def reproduce(
     price: float = 0.04,
     cooling: str = DEFAULT_COOLING,
 ) -> None:
-    """Find the best constant of UCB1 for each number of arms, as in the thesis.
+    """Find the best constant of UCB1 for each number of arms, as in Valencia's thesis (2021).
 
     An interrupted or killed run resumes when the same command is given again.
 

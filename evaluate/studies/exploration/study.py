@@ -1,6 +1,6 @@
-"""Study of the exploration factor and of move groups in six of the thesis' games.
+"""Study of the exploration factor and of move groups in six games of Valencia's thesis.
 
-The thesis on General Game Playing (UAEMex, 2021) names as future work exploration constants that
+The thesis, on General Game Playing (UAEMex, 2021), names as future work exploration constants that
 decay with time or with the variance, and move groups. Each option plays against the same policy
 without it, with the same number of simulations.
 """

@@ -1,4 +1,8 @@
-"""Agents in the report on Hungry Geese: titles, tests against the thesis, rivals and ratings."""
+"""Agents in the report on Hungry Geese: titles, tests against the thesis, rivals and ratings.
+
+"The thesis" is Martín Miralles, "Hungry Geese" (UIB, 2021). The counts `agent["lives"]` are of
+`ludoteca.agents.games.hungry_geese.lives.Lives.counts`.
+"""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -14,58 +18,38 @@ from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import LEVEL
 
 THESIS = read_data("geese/uib2021.toml")
-# Titles of the thesis' rule-based agent, in two readings.
-LITERAL_TITLES = {
-    "deterministic:variant=thesis": "deterministic (thesis)",
-    "deterministic:variant=thesis,tail=True": "deterministic (thesis, tail)",
-}
-Labels = Mapping[str, str]  # titles of networks, by the names of their tasks
+DECLARED = read_data("geese/study.toml")
+# Titles of networks, by the name of the task that trains them and of its folder.
+Labels = Mapping[str, str]
 
 
 def agent_title(spec: str, networks: Labels | None = None) -> str:
-    """Return the title of an agent in the report.
-
-    Args:
-        spec: spec string of the agent.
-        networks: titles of networks, by the names of their tasks.
-    """
+    """Return the title in the report of the agent with a spec string."""
     name, _, argument = spec.partition(":")
     options = dict(pair.split("=", 1) for pair in argument.split(",") if "=" in pair)
-    if spec in LITERAL_TITLES:
-        return LITERAL_TITLES[spec]
-    if name == "mcts":
-        return f"decoupled UCT {options['simulations']}"
-    if name == "flat":
-        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(argument.partition(",")[0]).name
         return (networks or {}).get(folder, folder)
-    if name == "ac":
-        if "seconds" in options:
-            return f"self-play, {options['seconds']} s a move"
-        count = options.get("simulations")
-        return f"self-play, {count} simulations" if count else "self-play"
+    for row in DECLARED["titles"]:
+        if row["agent"] in (name, spec) and row["option"] in ("", *options):
+            return str(row["title"].format(**options))
     return spec
 
 
 def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     """Compare the thesis' counts of wins and deaths with ours, by Fisher's exact test.
 
-    Args:
-        matches: our records of the thesis' competitions.
-        labels: labels of networks.
-
-    Returns:
-        The number of compared counts, and descriptions of those that differ significantly from
-        ours, with the thesis' count and our percentage.
+    `matches` are our records of the thesis' competitions. Return the number of compared counts, and
+    descriptions of those that differ significantly, with the thesis' count and our percentage.
     """
     from scipy.stats import fisher_exact
 
     tests: list[tuple[str, float]] = []
     for name, match in matches.items():
-        for agent, theirs in zip(match["agents"], THESIS["results"][name], strict=True):
+        theirs = THESIS["results"][name]  # wins, deaths and mean length of each agent
+        for agent, (wins, deaths, _) in zip(match["agents"], theirs, strict=True):
             lives = agent["lives"]
-            for count, measure in zip(theirs, ("wins", "deaths"), strict=False):
+            for measure, count in (("wins", wins), ("deaths", deaths)):
                 ours = (lives[measure], lives["geese"] - lives[measure])
                 p = fisher_exact([(count, THESIS["games"] - count), ours]).pvalue
                 rate = 100 * lives[measure] / lives["geese"]
@@ -94,8 +78,8 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
     """Return the agents of all competitions of four different agents, the highest rating first.
 
-    Returns:
-        Title, rating and total counts of each agent.
+    Each has its title, rating and `total_lives`. Matches of two agents have no `"outcomes"`; in
+    matches of four, some agents may be equal.
     """
     rated = {
         name: ([agent_title(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
@@ -109,9 +93,10 @@ def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[s
 
 
 def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
-    """Return the total counts of geese, wins and deaths by cause, by title of the agent.
+    """Return the total counts of geese, wins and deaths, by title of the agent; see `Lives.counts`.
 
-    Only matches of four agents count.
+    The deaths are counted by cause, too, and those that no other move would have prevented, as
+    `"forced"`. Only matches of four agents count: those with `"outcomes"`.
     """
     totals: dict[str, dict[str, int]] = {}
     matches = [match["agents"] for match in records.values() if "outcomes" in match]

@@ -1,7 +1,7 @@
 """Conclusions of Martín Miralles' thesis on Hungry Geese, and verdicts on them by our results.
 
-The data file `uib2021.toml` cites the thesis. A record has the results of a task of the study, such
-as a match.
+The data file `uib2021.toml` cites the thesis (2021). A record has the results of a task of the
+study, such as a match.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from typing import Any
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
-from ludoteca.evaluate.studies.data import read_data
-from ludoteca.evaluate.studies.geese.agents import agent_title
+from ludoteca.evaluate.studies.geese.agents import DECLARED, agent_title
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
@@ -22,7 +21,7 @@ from ludoteca.evaluate.studies.verdicts import (
 )
 
 # Names of the competitions of flat Monte Carlo.
-FLAT = tuple(row["name"] for row in read_data("geese/study.toml")["tables"]["flat"])
+FLAT = tuple(row["name"] for row in DECLARED["tables"]["flat"])
 
 
 def conclusions(records: Records) -> list[Conclusion]:

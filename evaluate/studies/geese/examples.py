@@ -1,7 +1,7 @@
 """Example positions of Hungry Geese, found in a match, for the figures of the study.
 
-The command is `python -m ludoteca.evaluate.studies.geese.examples`. The thesis (`uib2021.toml`)
-shows such positions in its figures 3, 4, 12 and 13.
+The command is `python -m ludoteca.evaluate.studies.geese.examples`. Martín Miralles'
+thesis (`uib2021.toml`) shows such positions in its figures 3, 4, 12 and 13.
 """
 
 import json

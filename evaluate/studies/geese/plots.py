@@ -1,4 +1,4 @@
-"""Figures of the report on Hungry Geese: ratings, the competition of figure 10, and positions."""
+"""Figures of the report on Hungry Geese; "the thesis" is Martín Miralles (UIB, 2021)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,33 +12,16 @@ from ludoteca.envs.render import render
 from ludoteca.evaluate.figures import SMALL, Panel, Series, panels_png, percentages
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
-from ludoteca.evaluate.studies.geese.agents import THESIS, Labels, agent_title, ratings
+from ludoteca.evaluate.studies.geese.agents import DECLARED, THESIS, Labels, agent_title, ratings
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.tournament.plots import rating_distribution
 
-# Start of an agent's title -> its type in the distribution of ratings.
-TYPES = {
-    "network": "networks that imitate",
-    "flat": "flat Monte Carlo",
-    "self-play": "self-play network",
-}
-OTHERS = "rules and tree search"
-COLORS = {
-    "networks that imitate": "#9bc4e8", "flat Monte Carlo": "#1f77d0", OTHERS: "#0b3d73",
-    "self-play network": "#d6452b",
-}  # fmt: skip
 # Styles of figure 10: repeated competitions, our results, and the thesis' results.
 STYLES: tuple[dict[str, Any], ...] = (
     {"color": "#9bc4e8", "linewidth": 9, "solid_capstyle": "butt"},
     {"color": "#0b3d73", "marker": "o", "capsize": 4},
     {"color": "#d6452b", "marker": "D", "linestyle": ""},
 )
-CAPTIONS = {
-    "contested food": "two heads beside a food (figure 3)",
-    "own tail": "a goose that follows its tail (figure 4)",
-    "dead end": "flat Monte Carlo in a dead end (figure 12)",
-    "enclosed": "a network encloses itself (figure 13)",
-}
 
 
 def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
@@ -56,8 +39,14 @@ def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
 def draw_ratings(records: Records, labels: Labels) -> bytes:
     """Return the distribution of the agents' ratings, and each rating, as a PNG file."""
     names, elo, _ = zip(*ratings(records, labels), strict=True)
-    types = [next((TYPES[k] for k in TYPES if name.startswith(k)), OTHERS) for name in names]
-    return rating_distribution(names, elo, types, COLORS)
+    colors = {row["name"]: row["color"] for row in DECLARED["types"]}
+    return rating_distribution(names, elo, list(map(agent_type, names)), colors)
+
+
+def agent_type(title: str) -> str:
+    """Return the type of an agent by its title, of which it has the longest start."""
+    types = [row for row in DECLARED["types"] if title.startswith(row["start"])]
+    return str(max(types, key=lambda row: len(row["start"]))["name"])
 
 
 def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
@@ -102,7 +91,7 @@ def example_positions(record: Mapping[str, Any]) -> bytes:
 
     for example in map(Example.from_json, record["examples"]):
         positions = example.positions()
-        title = f"{CAPTIONS[example.pattern]}: goose {'ABCD'[example.seat]}"
+        title = f"{DECLARED['captions'][example.pattern]}: goose {'ABCD'[example.seat]}"
         if example.pattern in ("dead end", "enclosed"):
             show(f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD])
             title = f"{title},\nbefore its last step"

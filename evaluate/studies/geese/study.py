@@ -132,5 +132,5 @@ def evaluation_curve(folder: Path) -> dict[str, Any]:
 
 reproduce = study_command(
     make_study,
-    "Play all competitions of the thesis and train its networks; then run further experiments.",
+    "Play the competitions of Martín Miralles (UIB, 2021), train the networks; then further ones.",
 )

@@ -1,4 +1,4 @@
-"""Conclusions of the thesis on General Game Playing (GGP), and verdicts on them by our results."""
+"""Conclusions of Valencia's thesis (UAEMex, 2021), and verdicts on them by our results."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Reports on General Game Playing: compared with the thesis' tables, and of the extended study."""
+"""Reports on General Game Playing: Valencia's thesis (UAEMex, 2021), and the extended study."""
 
 from collections import Counter
 from collections.abc import Mapping

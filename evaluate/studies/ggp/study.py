@@ -1,4 +1,4 @@
-"""Study of the selection policies of the thesis on General Game Playing (UAEMex, 2021).
+"""Study of the selection policies of Valencia's thesis on General Game Playing (UAEMex, 2021).
 
 Five policies play a round robin in eight games, 300 games per pair and game, with 100 and with 1000
 simulations per move: 48,000 games. A draw is a loss for both players, in the searches and in the
@@ -45,7 +45,7 @@ def reproduce(
     executor: str = "local",
     rewrite: bool = False,
 ) -> None:
-    """Play the tournaments of the thesis on General Game Playing, and compare with its tables.
+    """Play the tournaments of Valencia's thesis on General Game Playing; compare with its tables.
 
     An interrupted or killed run resumes when the same command is given again.
 

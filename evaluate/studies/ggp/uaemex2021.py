@@ -1,4 +1,4 @@
-"""Results of the thesis on General Game Playing (UAEMex, 2021), from the file `uaemex2021.toml`."""
+"""Results of Valencia's thesis on General Game Playing (UAEMex, 2021), from `uaemex2021.toml`."""
 
 from typing import Any
 

@@ -75,5 +75,5 @@ def reached(result: Mapping[str, Any], opponent: str, target: float) -> str:
 
 
 reproduce = study_command(
-    make_study, "Train the paper's networks for Hex and our own, and compare with its tables."
+    make_study, "Train the networks of Tanaka (2018) for Hex and our own, and compare the tables."
 )

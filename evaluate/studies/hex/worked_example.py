@@ -1,4 +1,4 @@
-"""Worked example of the paper's heuristic (`tanaka2018.toml`), figure 3.2, in several readings.
+"""Worked example of Tanaka's heuristic (2018), figure 3.2, in several readings of the paper.
 
 `python -m ludoteca.evaluate.studies.hex.worked_example` compares them. The figure has a position
 and the value of each cell for white, which is to move. The values are available, but the colors of

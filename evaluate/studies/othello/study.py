@@ -10,12 +10,8 @@ from ludoteca.evaluate.studies.study import Records, Study
 
 TABLES = read_data("othello/study.toml")["tables"]
 SIZES = [row["name"] for row in TABLES["sizes"]]
+BUDGETS = [row["name"] for row in TABLES["budgets"]]
 NETWORKS = [*SIZES, *(row["name"] for row in TABLES["variants"])]
-# Label and color of each search budget.
-BUDGETS = {
-    "50": ("50 iterations", "#9bc4e8"), "200": ("200 iterations", "#1f77d0"),
-    "800": ("800 iterations", "#0b3d73"), "time": ("equal time", "#d6452b"),
-}  # fmt: skip
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
@@ -66,12 +62,12 @@ def learning_curves(records: Records) -> bytes:
 def strength(records: Records) -> bytes:
     """Return the percentage of games that UCT + network wins, by training games, as a PNG file."""
     games, series = [records[f"net-{name}"]["data"]["games"] for name in SIZES], []
-    for k, (budget, (label, color)) in enumerate(BUDGETS.items()):
-        totals = [records[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+    for k, budget in enumerate(TABLES["budgets"]):
+        totals = [records[f"{name}-{budget['name']}"]["agents"][0]["total"] for name in SIZES]
         won = percentages([one["wins"] for one in totals], [one["games"] for one in totals])
         # Shifted on the logarithmic axis, so that the bars of the four budgets do not overlap.
         shifted = [count * 1.04 ** (k - 1.5) for count in games]
-        line = {"color": color, "marker": "o", "capsize": 3, "label": label}
+        line = {"color": budget["color"], "label": budget["label"], "marker": "o", "capsize": 3}
         series.append(Series(shifted, won[0], "", won[1], line))
     axes = {
         "xscale": "log", "ylim": (-2, 102), "xlabel": "training games of the network",

@@ -14,7 +14,8 @@ from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.study import Records
 
 TARGET = 0.1  # failure rate for which the simulations needed are compared between tree sizes
-Cell = dict[str, Any]  # an entry of `"cells"` in a record, see `failures.measure`
+# Entry of `"cells"` in a record, see `ludoteca.evaluate.studies.p_game.failures.measure`.
+Cell = dict[str, Any]
 
 
 def cell_of(records: Records, policy: str, tree: str, simulations: int) -> Cell:

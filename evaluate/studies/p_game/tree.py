@@ -2,7 +2,7 @@
 
 Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006), section 3.1: MAX's moves have
 values from [0, 127], MIN's from [-127, 0]. MAX wins if the sum of all moves on the path to the leaf
-is positive, and loses if it is negative. MAX moves first.
+is positive, and loses if it is negative; 0 is a draw. MAX moves first.
 
 The value of a move is a hash of the path, so that trees of any size need no memory. All trees
 share one `Game`, as branching factor and depth are fields of the position.
@@ -28,7 +28,11 @@ U57 = np.uint64(57)  # shift of 64 bits that leaves 7, a number from 0 to `HIGHE
 
 @cache
 def p_game() -> Game:
-    """Return the rules of all P-games; `new_trees` makes their starting positions."""
+    """Return the rules of all P-games; `new_trees` makes their starting positions.
+
+    A P-game is a tree whose moves have random values, positive for MAX and negative for MIN. The
+    sign of their sum decides, and 0 is a draw.
+    """
     return Game(
         name="p_game",
         title="P-game",
