@@ -13,6 +13,7 @@ from http.client import HTTPException
 
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.parse import TOKEN, parse, show
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.evaluate.gdl.machine import StateMachine
 from ludoteca.evaluate.protocols.ggp_agent import JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, split_list
@@ -20,7 +21,6 @@ from ludoteca.evaluate.protocols.ggp_messages import MessageError, split_list
 # Seconds beyond the start clock and the play clock, for the network and busy machines.
 START_GRACE, PLAY_GRACE = 20.0, 2.0
 INFO_SECONDS = 10.0
-CHANCE = "random"  # role of GDL-II without a player
 MAX_ANSWER = 1 << 16  # bytes
 
 
@@ -117,8 +117,8 @@ def play_series(
         ValueError: if the number of players is wrong, or the sheet has chance.
         OSError: if a player does not start.
     """
-    if CHANCE in machine.roles:
-        raise ValueError(f"the sheet has the role {CHANCE}: there are no matches with chance")
+    if RANDOM in machine.roles:
+        raise ValueError(f"the sheet has the role {RANDOM}: there are no matches with chance")
     if len(players) != len(machine.roles):
         raise ValueError(
             f"expected {len(machine.roles)} players for the roles {', '.join(machine.roles)}, "

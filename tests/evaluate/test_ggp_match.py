@@ -99,6 +99,10 @@ def test_wrong_arguments_and_missing_players_give_clear_errors(capsys):
     status, _, err = run(capsys, "ggp-match", "tictactoe", "--players", "here", urls[0])
     assert status == 2
     assert "expected addresses http://... of two players, got here" in err
+    players = ["--players", f"A={urls[0]}", f"B={urls[1]}"]
+    status, _, err = run(capsys, "ggp-match", "dice_race", *players)
+    assert status == 2
+    assert "the sheet has the role random: there are no matches with chance" in err
     for arguments, message in (
         (["--games", "0"], "games must be"),
         (["--play-clocks", "1", "2", "3"], "play_clocks must be one number of seconds or two"),
