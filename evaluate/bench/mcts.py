@@ -16,7 +16,7 @@ from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.provenance import package_versions, run_info
 
-SIMULATIONS = 1000
+SIMULATIONS = 1000  # per move, as in the next two
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
 # Of uib2021: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021).
