@@ -40,9 +40,9 @@ def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[S
 
 
 def seconds_per_position(replay: Replay) -> float:
-    """Return the seconds for which to show each position, so that all take `GAME_SECONDS`.
+    """Return the seconds for which to show each position, so that all together take 30 s.
 
-    But at most `MAX_SECONDS`, which holds up to 50 plies, and at least `MIN_SECONDS`, from 200 on.
+    Each takes at most 0.6 s, as in games of up to 50 plies, and at least 0.15 s, from 200 plies on.
     """
     return min(MAX_SECONDS, max(MIN_SECONDS, GAME_SECONDS / max(1, len(replay.actions))))
 

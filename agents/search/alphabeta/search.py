@@ -267,7 +267,7 @@ def make_search(game: Game, evaluation: str) -> Any:
     `frames[0]`; and in `works[0]` `level` and `nodes` to 0, and `age` to the number of the search,
     from 1, since entries of age 0 are empty. The same age continues to use the entries of the
     table. `killers` (-1: none), `history` (0) and `tie_break` (a random permutation of the actions)
-    only order the actions: any values are valid. The function sets all other fields.
+    only order the actions, which does not change the value. The function sets all other fields.
     """
     expand, next_child, back_up = make_steps(game, evaluation)
     _, _, reward_cutoff = make_ordering(game, evaluation)
