@@ -51,11 +51,13 @@ class Game:
         observation_high: the largest value in an observation; the smallest is 0.
         dynamics: `"sequential"`: one player moves at a time; `"simultaneous"`: all active players.
         zero_sum: whether the returns of all players always add up to 0.
-        state: dtype of one position. The board size is the shape of a field.
+        state: dtype of one position. The board size is the shape of a field; if no field has the
+            cells, that of `board`, which then has no elements: `("board", np.int8, (0, n))`.
         settings: values of fields of the record that hold parameters of the game, by field name;
             `empty` writes them into every new record, and kernels only read them.
         init: `init(s, seed)` writes the starting position, except the settings.
-        is_active: whether a player acts: it is not eliminated, and the game is not over.
+        is_active: whether a player acts: it is not eliminated, and the game is not over. The other
+            players are inactive.
         legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
         step: applies a legal action. Simultaneous: entries of inactive players are ignored, and

@@ -34,7 +34,8 @@ class Layout:
     """Layout of a board, with its kinds of pieces and colors.
 
     Attributes:
-        grid: `"squares"`, or `"hexagons"`: a rhombus in which each row is shifted by half a cell.
+        grid: `"squares"`, or `"hexagons"`: a rhombus in which each row begins half a cell to the
+            right of the row above.
         rows: number of rows; row 0 is drawn on top.
         columns: number of columns; column 0 is drawn on the left.
         pieces: kinds of pieces; a cell with code k > 0 shows `pieces[k - 1]`, code 0 is empty.
@@ -53,9 +54,9 @@ class Layout:
             torus.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
             in chess; `"none"`: no labels.
-        moves: for games in which pieces move, the cells where each action's move starts and ends,
-            which are the same if it places a piece; actions beyond this list, such as passing, move
-            no piece.
+        moves: for games in which pieces move, the cells (numbered as in `paths`) where each
+            action's move starts and ends, which are the same if it places a piece; actions beyond
+            this list, such as passing, move no piece.
         dark: color of the dark cells of a checkered board, such as the one at the bottom left.
     """
 

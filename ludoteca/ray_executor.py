@@ -100,7 +100,7 @@ class RayExecutor(WorkerPool[RayWorker]):
         Args:
             address: address for `ray.init`; "" starts a cluster.
             num_workers: number of workers; by default as many as the cluster has resources for.
-            num_tasks: upper bound of the number of workers.
+            num_tasks: number of tasks, if known; more workers than that are not started.
             num_cpus: processors that each worker reserves.
             num_gpus: GPUs that each worker reserves, or the fraction of one.
 
@@ -125,7 +125,10 @@ class RayExecutor(WorkerPool[RayWorker]):
         return shared
 
     def start(self, number: int) -> tuple[RayWorker, bool]:
-        """Request a worker from the cluster; it is ready when it has sent its fingerprint."""
+        """Request a worker from the cluster, see `WorkerPool.start`.
+
+        The second value is False: it can receive tasks only when it has sent its fingerprint.
+        """
         return RayWorker(self._type.remote()), False
 
     def stop(self, workers: list[RayWorker]) -> None:
@@ -134,7 +137,10 @@ class RayExecutor(WorkerPool[RayWorker]):
             ray.kill(worker.handle)
 
     def send(self, worker: RayWorker, job: Job) -> bool:
-        """Send a task to an idle worker."""
+        """Send a task to an idle worker; return True, see `WorkerPool.send`.
+
+        Ray accepts calls of a dead actor; its death is known from the reply, see `wait`.
+        """
         values = [self._object_ref(shared) for shared in job.shared.values()]
         worker.reply = worker.handle.run.remote(job.data, [*job.shared], *values)
         return True

@@ -181,8 +181,7 @@ class MultiprocessActor(Generic[R]):
             device = "cpu"  # Ray hides GPUs from workers that reserve none
         if config.inference == "central" and not self._server[0]:
             _ = self.executor  # connects to the cluster
-            precision: Any = config.precision
-            self._server = start_inference(self._scale, config.device, precision)
+            self._server = start_inference(self._scale, config.device, config.precision)
         part_config = replace(
             config,
             games_per_iteration=config.games_per_iteration // config.num_actors,

@@ -18,8 +18,8 @@ class BestNetwork:
     A score is from 0 to 1, see `Algorithm.score`.
 
     Attributes:
-        record: the network's score, as `win_rate`, and its number of training `games`; empty before
-            the first evaluation.
+        record: the network's evaluation score, which the files of a run name `win_rate`, and its
+            number of training `games`; empty before the first evaluation.
         weights: weights of the network.
         updates: number of its updates.
     """

@@ -252,7 +252,7 @@ class RLTraining(ResumableTraining):
         self._write_derived()
 
     def _evaluated(self) -> tuple[dict[str, float], float]:
-        """Return the win rates of the network, and its evaluation score."""
+        """Return the network's win rates, by `{opponent}__{seat}`, and its evaluation score."""
         algorithm = self.algorithm
         self.evaluator.num_replays = int(self.metrics.draws_boards)
         values, matches = self.evaluator.evaluate(algorithm.agent(), algorithm.opponents())

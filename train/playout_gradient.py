@@ -1,7 +1,7 @@
 """Gradients of softmax playout policies: simulation balancing and maximum likelihood.
 
 For a softmax policy with binary features phi, the gradient of log pi(s, a) by the weights is
-psi(s, a) = phi(s, a) - sum over b of pi(s, b) phi(s, b).
+psi(s, a) = phi(s, a) - sum over b of pi(s, b) phi(s, b). F is the number of features.
 """
 
 from typing import Any
@@ -56,7 +56,10 @@ def make_balance(game: Game) -> Any:
 
     @kernel
     def play_out(s: Any, weights: Any, rng: Any, traced: bool, work: Any) -> int:
-        """Play to the end, write `work.returns`; return the plies. Add psi to `work.score_sum`."""
+        """Play to the end, write `work.returns`, and return the number of plies.
+
+        If `traced`, add psi of every move to `work.score_sum`.
+        """
         plies = 0
         while plies < max_plies and not is_terminal(s):
             n = legal_actions(s, work.legal)

@@ -14,7 +14,7 @@ from ludoteca.envs.rng import below
 @kernel
 def most_flips(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return the move that flips the most discs; break ties at random."""
-    size = s.board.shape[1]
+    size = s.board.shape[1]  # `board` has no elements, only the board size in its shape
     best, ties, best_action = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])

@@ -129,7 +129,7 @@ def make_move_record(
 
     `record(work, player, action)` appends a move to the move record of AMAF and MAST, which the
     caller clears with `work.num_moves = 0`. Simultaneous games have one move per player and ply, -1
-    for inactive players.
+    for inactive (eliminated) players.
 
     `mark_seen(work, end, ply) -> start` marks the recorded moves `start:end` in `work.last_seen`,
     from the first move of `ply`, at index `start`, on.

@@ -56,8 +56,8 @@ class SearchReport:
         principal_variation: names of the most visited actions from the root on, or of the best
             moves of both players if `simulations` is 0.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
-        players: in simultaneous games, the candidates of every player, empty for inactive players;
-            `candidates` are those of the player to act.
+        players: in simultaneous games, the candidates of every player, empty for inactive
+            (eliminated) players; `candidates` are those of the player to act.
         score: exact score of the player to move if the endgame solver solved the position (in
             Othello, the final disc difference), with the best move as the only candidate; else
             None.

@@ -75,7 +75,7 @@ def position_line(s: Any) -> str:
     Raises:
         ValueError: if the board has another size.
     """
-    if s.board.shape[1] != 8:
+    if s.board.shape[1] != 8:  # `board` has no elements, only the board size in its shape
         raise ValueError(f"FFO format is for boards of 8x8, got a board of size {s.board.shape[1]}")
     black, white = int(s.discs[0]), int(s.discs[1])
     squares = ["X" if black >> k & 1 else "O" if white >> k & 1 else "-" for k in range(64)]

@@ -117,5 +117,6 @@ def disc_difference(replay: Replay) -> int:
     """Return the discs of black minus those of white at the end; empty squares are the winner's."""
     s = list(replay.positions())[-1]
     black, white = (int(discs).bit_count() for discs in s.discs)
-    empty = int(s.board.shape[1]) ** 2 - black - white
+    n = int(s.board.shape[1])  # `board` has the shape [0, n]: no elements, only the board size n
+    empty = n**2 - black - white
     return black - white + empty * ((black > white) - (black < white))

@@ -157,6 +157,7 @@ class BatchArrays(NamedTuple):
 
 
 def _program_arrays(program: Program) -> tuple[Any, Any, Any]:
+    """Return the gates, segments and outputs of a program."""
     return program.gates, program.segments, program.outputs
 
 

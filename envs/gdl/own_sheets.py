@@ -115,6 +115,8 @@ def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
     """Yield the fluents of Free-For-All: pieces, captures, plies played, and the player to move.
 
+    `(captures ROLE N)`: the role has captured N pieces of its opponent. `(ply N)`: the number of
+    plies played.
     A spawn cell always holds a piece of its player: Red on a3, Blue on g3. The sheet derives these
     two pieces by a rule, so they are no fluents.
     """

@@ -13,7 +13,7 @@ from ludoteca.envs.render.shapes import Scene
 from ludoteca.envs.render.status import describe_result
 from ludoteca.envs.replay import Replay
 
-MAX_SECONDS, MIN_SECONDS = 0.6, 0.15  # time for which a position is shown
+MAX_SECONDS, MIN_SECONDS = 0.6, 0.15  # limits of the time for which a position is shown
 GAME_SECONDS = 30.0  # approximate duration of an animation, within these limits
 
 
@@ -40,7 +40,10 @@ def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[S
 
 
 def seconds_per_position(replay: Replay) -> float:
-    """Return the time in seconds for which to show each position; less for long games."""
+    """Return the seconds for which to show each position, so that all together take 30 s.
+
+    Each takes at most 0.6 s, as in games of up to 50 plies, and at least 0.15 s, from 200 plies on.
+    """
     return min(MAX_SECONDS, max(MIN_SECONDS, GAME_SECONDS / max(1, len(replay.actions))))
 
 

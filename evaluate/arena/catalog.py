@@ -109,7 +109,7 @@ def _field(parameter: inspect.Parameter, description: str) -> dict[str, Any]:
 
 
 def _range(description: str) -> tuple[int, int] | None:
-    """Return the range that a description names, such as "2 to 19" or "4, 6 or 8"."""
+    """Return the lowest and highest number in a description such as "2 to 19" or "4, 6 or 8"."""
     match = re.search(r"\b([\d,]+) to ([\d,]+)\b", description)
     if match is None:
         match = re.search(r"\b(\d+)(?:, \d+)* or (\d+)\b", description)

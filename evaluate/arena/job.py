@@ -54,7 +54,7 @@ class Job:
 
     @property
     def owner(self) -> str:
-        """Owner of the request, "" if it has none."""
+        """Owner of the request, see `AnalysisRequest.owner`; "" if it has none."""
         return getattr(self.request, "owner", "")
 
     @property

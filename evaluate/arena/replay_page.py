@@ -26,7 +26,7 @@ def replay_page(replay: Replay, seconds: float | None = None) -> str:
 
     Args:
         replay: the replay.
-        seconds: seconds per position; by default, long games are shown faster.
+        seconds: seconds per position; by default see `seconds_per_position`.
 
     Raises:
         ValueError: if the replay is invalid, or `seconds` is not positive.

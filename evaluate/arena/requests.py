@@ -47,8 +47,8 @@ class AnalysisRequest:
     """Request for an agent's analysis of a position.
 
     Attributes:
-        owner: `"NAME/ROLE"`, with `ArenaGame.name` and the role of the agent there, see
-            `ArenaGame.analyze`. An agent object serves requests of one owner only.
+        owner: the game of the arena and the role of the agent there, `"play"` or `"advice"`, as
+            `"NAME/ROLE"`, with `ArenaGame.name`. An agent object serves requests of one owner only.
         game: spec string of the game.
         agent: spec string of the agent.
         seed: seed of the game.

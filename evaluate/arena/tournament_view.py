@@ -52,6 +52,11 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
 
 
 def _plan(progress: TournamentProgress) -> list[tuple[str, str]]:
+    """Return names and values of the settings.
+
+    "clock" has the values of a `TimeControl` in the order of its fields: play clock, start clock
+    and time bank in seconds, and the penalty of a player who is out of time.
+    """
     t = progress.tournament
     clock = t.time_control
     return [

@@ -1,4 +1,9 @@
-"""Search workers: processes, the queues of their requests, answers, and stops."""
+"""Search workers: processes, the queues of their requests, answers, and stops.
+
+The owner of a request is `"NAME/ROLE"`: a game of the arena, `ArenaGame.name`, and what its agent
+does there, `play` or `advice`. Requests for a list of agents have no owner. See
+`ludoteca.evaluate.arena.requests`.
+"""
 
 import asyncio
 from collections import deque

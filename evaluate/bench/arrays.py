@@ -267,7 +267,8 @@ def bench_arrays(json: Path | None, seconds: float = 2.0, only: tuple[str, ...] 
 
     Args:
         json: file for the results; None: no file.
-        seconds: time per workload, all rounds together.
+        seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
+            each side of a comparison, ours or the peer's, is one workload.
         only: names of groups of workloads, or their prefixes; all by default.
 
     Raises:

@@ -26,7 +26,8 @@ def bench_envs(
     Args:
         peers: measure the installed peers (other packages), too.
         json: file for the results; None: no file.
-        seconds: time per workload, all rounds together.
+        seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
+            each side of a comparison, ours or the peer's, is one workload.
         only: names of groups of workloads, or their prefixes (`"threads"`); all by default.
 
     Raises:

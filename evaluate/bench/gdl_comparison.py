@@ -1,4 +1,7 @@
-"""Comparison of rule sheets with Sancho and GGP-Base: `ludoteca bench gdl --peers`."""
+"""Comparison of rule sheets with Sancho and GGP-Base: `ludoteca bench gdl --peers`.
+
+A network is here a propositional network: the logic circuit into which a rule sheet is compiled.
+"""
 
 import os
 import subprocess
@@ -139,7 +142,7 @@ def summary(speeds: Sequence[SheetSpeed]) -> str:
     )
     text += f", but not on {', '.join(missed)}." if missed else "."
     for speed in speeds:
-        for reason in speed.failures.values():
+        for reason in speed.failures.values():  # it names the peer and the sheet
             text += f" No result: {' '.join(reason.split())[:300]}."
     return text
 
@@ -159,9 +162,11 @@ def markdown_page(speeds: Sequence[SheetSpeed], content: dict[str, Any]) -> str:
             summary(speeds),
             "",
             "Rates are joint moves per CPU second of one thread in random games, the median of "
-            "rounds in which the implementations take turns. *batch*: our network, 512 games at "
-            "once. *single*: our network, one game after the other. *Sancho*: version 1.61c with "
-            "the settings of gdl-perf, the faster of its two loops. *GGP-Base*: its prover. The "
+            "rounds in which the implementations take turns. *gates*: size of our propositional "
+            "network, the logic circuit into which the sheet is compiled. *batch*: our network, "
+            "512 games at once. *single*: our network, one game after the other. *Sancho*: version "
+            "1.61c with the settings of gdl-perf; its games are stepped from outside as there, or "
+            "are playouts of its own search, whichever are faster. *GGP-Base*: its prover. The "
             "compilation of byte code and garbage collection of Java run in other threads, and are "
             "not counted. *plies*: mean length of the games. *load*: CPU seconds from the file to "
             "the network; for Sancho, of its main thread.",

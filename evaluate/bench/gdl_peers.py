@@ -37,8 +37,10 @@ CLASSES = {
     "ProverSpeed": Path(".ggp-base", "peer-classes"),
 }
 JAVA = ("java", "-Xss64m", "-XX:+UseSerialGC", "-cp")
-WARM_UP_SECONDS = 1.0  # CPU seconds of random games of each Java loop, twice for Sancho's
-PREPARE_TIMEOUT = 3600.0  # seconds in which Sancho must have made its network
+# CPU seconds of random games in Java before the measurement: of the prover, and twice as many of
+# each of two loops of Sancho, of which the faster one is measured, see `peers/SanchoSpeed.java`.
+WARM_UP_SECONDS = 1.0
+PREPARE_TIMEOUT = 3600.0  # seconds in which Sancho must have made its propositional network
 MIN_GAMES = 10  # finished games from which a mean length is shown
 BATCH, SINGLE, SANCHO, PROVER = "batch", "single", "Sancho", "GGP-Base"
 
@@ -67,11 +69,12 @@ class SheetSpeed:
 
     Attributes:
         name: name of the sheet.
-        gates: number of gates of our network.
-        load_seconds: CPU seconds in which the sheet became a network, without a cache.
+        gates: number of gates of our propositional network, into which the sheet is compiled.
+        load_seconds: CPU seconds in which the sheet became this network, without a cache.
         samples: samples of all rounds by workload: `BATCH`, `SINGLE`, `SANCHO`, `PROVER`.
         peers: by peer, what it reports about its preparation, such as `prepare_seconds`.
-        failures: by peer, why it has no samples.
+        failures: by peer, why it has no samples: a message that begins with the names of the peer
+            and of the sheet, such as `"Sancho on hex ended with code 1 ..."`.
     """
 
     name: str

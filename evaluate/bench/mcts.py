@@ -16,7 +16,7 @@ from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.provenance import package_versions, run_info
 
-SIMULATIONS = 1000
+SIMULATIONS = 1000  # per move, as in the next two
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
 # Of uib2021: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021).
@@ -38,7 +38,8 @@ def bench_mcts(
     Args:
         peers: measure the installed peers (other packages), too.
         json: file for the results; None: no file.
-        seconds: time per workload, all rounds together.
+        seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
+            each side of a comparison, ours or the peer's, is one workload.
         only: names of groups of workloads, or their prefixes (`"threads"`); all by default.
 
     Raises:

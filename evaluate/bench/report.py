@@ -23,9 +23,11 @@ class Row:
         ours: median rate or time of our workload over the rounds; None if there are no rounds.
         peer_name: name of the workload to compare with; `""` without one.
         peer: median over that workload's rounds; None if there are no rounds.
-        ratio: ours divided by the peer's.
-        floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`.
-        verdict: `"pass"`, `"miss"`, `"information"`, or the reason for a missing verdict.
+        ratio: our rate divided by the peer's; None without a peer or without its rounds.
+        floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`;
+            None if the row has no target.
+        verdict: `"pass"` or `"miss"`, by the floor; `"information"` without a floor; if the ratio,
+            or `ours` without a peer, was not measured, the reason.
         noise: range of the rounds relative to their median, the larger of ours and the peer's.
         timed: descriptions of the timed work: ours, the peer's.
     """

@@ -18,7 +18,7 @@ from ludoteca.evaluate.bench.workloads import (
     Workload,
 )
 
-ROUNDS = 5
+ROUNDS = 5  # number of samples of each workload
 
 
 def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:

@@ -31,7 +31,7 @@ from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
-SIMULATIONS = 1000
+SIMULATIONS = 1000  # per move, with equal simulations
 # Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
 # OpenSpiel in [-1, 1], a range of twice the size: c = sqrt(2), our default, equals uct_c = 2.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"

@@ -29,8 +29,8 @@ PARAMETER = "policy.alpha=0.01:4:log"
 GRID = "grid:levels=12"  # the grid search that gives the reference value
 SEEDS = (0, 1, 2)
 GRID_GAMES_FACTOR = 5  # games of the grid search, as a multiple of an optimizer's
-RANDOM_PLIES = 2
-MATCH_GAMES = 1000
+RANDOM_PLIES = 2  # number of random plies at the beginning of each game
+MATCH_GAMES = 1000  # games of each match of a recommended value
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ def render_command(parameters: Any) -> Callable[..., None]:
             agents: the agents that play a new game, without --replay.
             seed: seed of the new game.
             ply: draw only the position after this number of plies.
-            seconds: seconds for each position; by default, less for long games.
+            seconds: seconds for each position; by default 0.6, or in games of more than 50 plies
+                30 / plies, at least 0.15.
         """
         from ludoteca.evaluate.game_files import choose_games, only_replay
         from ludoteca.evaluate.match import play_match

@@ -36,7 +36,8 @@ def replay(
             games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json, or
             the positions of Othello as .obf (FFO format).
         watch: show the game in the terminal, position by position.
-        seconds: seconds for each position; by default, less for long games.
+        seconds: seconds for each position; by default 0.6, or in games of more than 50 plies
+            30 / plies, at least 0.15.
     """
     from ludoteca.evaluate.game_files import (
         choose_games,

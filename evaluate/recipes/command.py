@@ -1,4 +1,8 @@
-"""Recipe runner: runs each recipe in its library's environment, and records the results."""
+"""Recipe runner: runs each recipe in its library's environment, and records the results.
+
+A recipe is a short training program with an RL library, see
+`ludoteca.evaluate.recipes.environments`.
+"""
 
 import json
 import subprocess

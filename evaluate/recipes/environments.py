@@ -1,6 +1,7 @@
 """Recipes of a checkout, and the virtual environments that they run in.
 
-A recipe is `docs/recipes/NAME.py`. Its library is the longest prefix of NAME that has a file of
+A recipe is `docs/recipes/NAME.py`, a short program that trains agents with an RL library on an
+environment of this package. Its library is the longest prefix of NAME that has a file of
 requirements, `docs/recipes/requirements/LIBRARY.txt`: `rllib_geese.py` runs in the environment of
 `rllib.txt`. The libraries' requirements conflict, so each has its own environment,
 `.venv-recipes-LIBRARY`, in which this package is installed from the checkout.

@@ -1,5 +1,9 @@
 """Execution of one recipe, by the interpreter of its library's environment.
 
+A recipe is a short program, `docs/recipes/NAME.py`, that trains agents on an environment of this
+package with an RL library (its library, such as Stable-Baselines3), and plays matches with them.
+Each library has a virtual environment of its own, see `ludoteca.evaluate.recipes.environments`.
+
 `python -m ludoteca.evaluate.recipes.execute RECIPE.py OUT.json PACKAGE...` runs the program, reads
 the results from its global variables, measures the speed of the native vector environment (this
 package's `GameVectorEnv`), and writes both with the versions of the packages.
@@ -23,7 +27,10 @@ from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_atomically
 
-MATCHES = ("against_random", "self_play", "geese")  # variables of a recipe with match results
+# Variables of a recipe with results of matches against random moves. In a game of two players, the
+# agent of the first match was trained against random moves, that of the second by self-play; the
+# third is of the game Hungry Geese, with four players and any training.
+MATCHES = ("against_random", "self_play", "geese")
 MIN_GAMES = 400  # minimum number of games of a match
 NATIVE_ENVS = 64  # number of games of the native vector environment
 NATIVE_SECONDS = 2.0  # duration of the measurement of its speed
@@ -34,7 +41,8 @@ def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         names: the program's global variables at its end: `steps` and `seconds` of training, and
-            `MatchResult`s in `against_random` and `self_play`, or in `geese`, or in all three.
+            `MatchResult`s in `against_random` and `self_play`, or in `geese`, or in all three, see
+            `MATCHES`.
 
     Raises:
         ValueError: if a variable is missing, or its type or value is invalid.

@@ -25,6 +25,9 @@ An entry of `tasks` has the fields of `Task`, and:
   folder's name, so that a task with a retrained network is run anew.
 - `longest_first`: whether the tasks are sorted by their number of games.
 
+Settings of training runs are described, with their units, in `ludoteca.train.settings.RLConfig` and
+its subclasses: intervals are numbers of games; evaluation games are for each opponent and seat.
+
 In text, `{name}` or `{row.column}` is replaced by a variable, a constant or an option of the
 study's command; a text that is only a placeholder may become a value of any type. In fast runs, a
 field `fast_NAME` replaces the field `NAME`.

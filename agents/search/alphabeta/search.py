@@ -45,7 +45,7 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
             ("count", np.int32),  # actions not searched yet
             ("num_legal", np.int32),  # number of legal actions
             ("legal", np.int16, (actions,)),  # `legal[:count]`: actions not searched yet
-            ("killers", np.int16, (2,)),  # the latest first, or -1
+            ("killers", np.int16, (2,)),  # the latest first; -1: none, which the caller sets
             ("action", np.int16),  # the action that is being searched
             ("best_action", np.int16),  # the action of value `best`, or -1
             ("player", np.int8),  # player to move
@@ -260,9 +260,14 @@ def make_search(game: Game, evaluation: str) -> Any:
 
     The value is that of `states[0]` for the player to move, from `-table.WIN` to `table.WIN`. The
     arrays are those of `make_workspace`, `words` the memory of `states`, and `table` the
-    transposition table. The caller sets `player`, `depth`, `alpha` and `beta` of `frames[0]`, and
-    the level in `works[0]` to 0. Once `works[0].nodes` has reached `limit`, the function returns
-    `STOPPED`; the same call with a higher limit continues the search.
+    transposition table. Once `works[0].nodes` has reached `limit`, the function returns `STOPPED`;
+    the same call with a higher limit continues the search.
+
+    Before a search the caller sets `states[0]`; `player`, `depth`, `alpha` and `beta` of
+    `frames[0]`; and in `works[0]` `level` and `nodes` to 0, and `age` to the number of the search,
+    from 1, since entries of age 0 are empty. The same age continues to use the entries of the
+    table. `killers` (-1: none), `history` (0) and `tie_break` (a random permutation of the actions)
+    only order the actions, which does not change the value. The function sets all other fields.
     """
     expand, next_child, back_up = make_steps(game, evaluation)
     _, _, reward_cutoff = make_ordering(game, evaluation)
@@ -305,7 +310,7 @@ def make_workspace(
 ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
     """Return the frames `[levels]`, positions `[levels]` and work record `[1]` of searches.
 
-    `levels` is the maximum depth plus 1.
+    `levels` is the maximum depth plus 1. All are zeros; `make_search` says what the caller sets.
     """
     states = game.empty(levels)
     return np.zeros(levels, frame_dtype(game)), states, np.zeros(1, work_dtype(game, levels))

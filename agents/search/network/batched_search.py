@@ -13,8 +13,8 @@ from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 
 # Positions [K] and observing players [K] -> priors of the players' actions, float32 [K, A], and
-# values for the players in [-1, 1], float32 [K]. Priors of masked actions are `ILLEGAL`, or 0 for
-# `DecoupledNetworkGuidedSearch.run`.
+# values for the players in [-1, 1], float32 [K]. Priors of illegal actions, and of actions that the
+# evaluator excludes (masked ones), are `ILLEGAL`, or 0 for `DecoupledNetworkGuidedSearch.run`.
 SeatEvaluator = Callable[
     [NDArray[np.void], NDArray[np.int64]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
@@ -97,7 +97,7 @@ class BatchedSearch:
         states, seats = trees.leaf_states[pending], simulations["seats"][pending]
         if self.game.simultaneous or len(states) == 0:
             values = simulations["values"][pending]
-            active = seats >= 0  # inactive players have final values instead
+            active = seats >= 0  # inactive (eliminated) players keep the values of `Game.returns`
             priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
             if active.any():
                 priors[active], expected = evaluate(states[active.nonzero()[0]], seats[active])

@@ -32,7 +32,7 @@ class DecoupledSearchResult:
         visit_counts: visit counts of the actions. Shape `[B, P, A]`.
         action_values: mean values of the actions for their player, in [-1, 1], NaN without visits.
             Shape `[B, P, A]`.
-        priors: the network's policies, 0 for masked actions. Shape `[B, P, A]`.
+        priors: the network's policies, 0 for illegal and masked actions. Shape `[B, P, A]`.
     """
 
     visit_counts: NDArray[np.int32]
@@ -88,7 +88,8 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
 
         Args:
             states: the positions. Shape `[B]`.
-            evaluate: the network, whose priors are 0 for masked actions.
+            evaluate: the network. Its priors are 0 for illegal actions, and for masked ones:
+                legal actions that it excludes, such as moves that certainly lose.
             simulations: simulations per search.
             streams: one random stream per position, advanced in place. Shape `[B, 1]`.
             c_puct: PUCT's exploration constant; values are in [0, 1].
@@ -114,7 +115,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         def evaluate_seats(
             positions: NDArray[np.void], seats: NDArray[np.int64]
         ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            """Return priors, `ILLEGAL` for masked actions, and values."""
+            """Return priors, `ILLEGAL` for illegal and masked actions, and values."""
             policies, values = evaluate(positions, seats)
             check_shapes("policies", len(positions), self.game, policies, values)
             return np.where(policies > 0, policies, ILLEGAL), values

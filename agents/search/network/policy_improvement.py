@@ -18,15 +18,16 @@ def improved_policies(
     as regularized policy optimization", 2020). Actions without visits get the mean value.
 
     Args:
-        policies: the network's policies, 0 for masked actions. Shape `[..., A]`.
+        policies: the network's policies, 0 for illegal and masked actions, see
+            `DecoupledNetworkGuidedSearch.run`. Shape `[..., A]`.
         visits: visit counts of the actions. Same shape.
         values: mean values of the actions in [-1, 1]; ignored without visits. Same shape.
         value_scale: increase of an action's log-probability if its value is 1 instead of 0.
 
     Returns:
-        Policies, shape `[..., A]`, 0 for masked actions and inactive players; mean values in
-        [-1, 1], shape `[...]`; and the policies' improvements in expected value for values in
-        [0, 1], 0 or more, shape `[...]`.
+        Policies, shape `[..., A]`, 0 for these actions and inactive (eliminated) players; mean
+        values in [-1, 1], shape `[...]`; and the policies' improvements in expected value for
+        values in [0, 1], 0 or more, shape `[...]`.
     """
     visited_values = np.where(visits > 0, values, 0).astype(np.float64)
     means = (visits * visited_values).sum(-1) / np.maximum(visits.sum(-1), 1)

@@ -104,7 +104,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
             s.rng[0] = next_u64(trees.streams[b])
         node, depth, is_new, over = ROOT, 0, False, is_terminal(s)
         while not over and nodes[node].evaluated:
-            if depth > 0 and depth == params.max_depth:
+            if depth > 0 and depth == params.max_depth:  # a maximum of 0 is no limit
                 break
             simulation.path[depth] = node
             nodes[node].visits += 1
@@ -147,7 +147,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
         """Make position `s` of node `leaf` a simulation's leaf; for `pending` see `Simulation`."""
         simulation.leaf, simulation.pending = leaf, pending
         if simultaneous:
-            returns(s, trees.work[0].scores)  # those of inactive players are final
+            returns(s, trees.work[0].scores)  # the values of inactive (eliminated) players
             for p in range(players):
                 simulation.seats[p] = p if is_active(s, p) else -1
                 simulation.values[p] = 0.5 + 0.5 * trees.work[0].scores[p]

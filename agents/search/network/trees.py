@@ -2,6 +2,11 @@
 
 A node has one row of arms per player in simultaneous games, and one row, of the player to move, in
 sequential games. Scores and values are in [0, 1].
+
+An action of a node is masked if it is legal, but the evaluator of positions excludes it from the
+search by a prior of 0, see `ludoteca.agents.search.network.decoupled_search`. A player of a
+simultaneous game is inactive in a node if it is eliminated there, while others play, see
+`ludoteca.envs.game.Game.is_active`.
 """
 
 from typing import NamedTuple
@@ -96,7 +101,9 @@ def simulation_dtype(rows: int, depth: int) -> np.dtype[np.void]:
             ("depth", np.int32),  # length of the path
             ("pending", np.bool_),  # whether the network has to evaluate the leaf
             ("seats", np.int64, (rows,)),  # players to evaluate the leaf for, -1 for inactive ones
-            ("values", np.float64, (rows,)),  # final values of inactive players
+            # Simultaneous games: `Game.returns` of the leaf, scaled to [0, 1]. Those of inactive
+            # players are their values; active players get values from the network instead.
+            ("values", np.float64, (rows,)),
             ("path", np.int32, (depth,)),  # nodes above the leaf
             ("actions", np.int16, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
         ],
@@ -133,7 +140,7 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
     rows = players if game.simultaneous else 1
     if game.simultaneous:
         check_joint_actions(game)
-    depth = min(nodes, game.max_plies) + 1
+    depth = min(nodes, game.max_plies) + 1  # more than the plies of any path
     return SearchTrees(
         states=game.empty(count),
         nodes=np.zeros((count, nodes), node_dtype(rows)),

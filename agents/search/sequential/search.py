@@ -111,7 +111,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if nodes[node].first_child == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
-                if depth > 0 and depth == params[0].max_depth:
+                if depth > 0 and depth == params[0].max_depth:  # a maximum of 0 is no limit
                     break
                 expand(nodes, node, shared, table, states, s, words[CURRENT], work)
                 if nodes[node].first_child == UNEXPANDED:

@@ -39,7 +39,7 @@ def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return `best_action(arms, seat, action_selection, params, work) -> action`.
 
     It returns the action to play of player `seat`, see `select.make_select_final`; 0 if the player
-    is inactive. `arms`, `[nodes, players, actions]`, `params` and `work` are those of
+    is inactive (eliminated). `arms`, `[nodes, players, actions]`, `params` and `work` are those of
     `ludoteca.agents.search.simultaneous.search.search_kernel`, `action_selection` is an index of
     `ludoteca.agents.search.select.ACTION_SELECTIONS`.
     """

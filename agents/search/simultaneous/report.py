@@ -60,7 +60,7 @@ def _candidates(game: Game, arms: NDArray[np.void]) -> tuple[Candidate, ...]:
 
 
 def _principal_variation(game: Game, nodes: NDArray[np.void], arms: NDArray[np.void]) -> list[str]:
-    """Return the names of the most visited joint actions, `-` for inactive players."""
+    """Return the names of the most visited joint actions, `-` for inactive (eliminated) players."""
     names, node = [], ROOT
     while len(children := np.flatnonzero(nodes["parent"][1:] == node)) > 0:
         child = 1 + children[nodes["visits"][1 + children].argmax()]

@@ -106,7 +106,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
             begin_exploration(params, simulation, work)
             nodes[ROOT].visits += 1
             while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):
-                if depth > 0 and depth == params.max_depth:
+                if depth > 0 and depth == params.max_depth:  # a maximum of 0 is no limit
                     break
                 if grave and nodes[node].visits > params.grave_reference:
                     reference = node

@@ -12,7 +12,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
-NO_ACTION = -1  # action of an inactive player
+NO_ACTION = -1  # action of an inactive (eliminated) player, see `Game.is_active`
 NO_NODE = -1  # instead of a reference node of GRAVE
 
 

@@ -58,7 +58,8 @@ def reproduce(
     Args:
         out: folder for the report; by default docs/results/bandits or, in full, bandits_full, and
             with fewer problems a folder in `runs`.
-        runs: folder for the computed results, with a folder for each experiment.
+        runs: folder for the computed results, which are in the folder bandits or bandits_full
+            there; --cooling and --problems are appended to its name.
         full: run the thesis' experiment in full size, about 10^13 pulls, instead of the reduced
             one.
         problems: number of problems for each number of arms, a multiple of 100; 100 problems take a

@@ -52,7 +52,8 @@ def reproduce(
     Args:
         out: folder for the report; by default docs/results/ggp or, if extended, ggp_extended, and
             for fast runs a folder in `runs`.
-        runs: folder for the logs of all games, with a folder for each experiment.
+        runs: folder for the logs of all games, in folders by study and tournament, such as
+            ggp_extended/policies; fast runs in ggp_fast or ggp_extended_fast.
         fast: play 24 games per pair and game instead of 300, which takes some minutes.
         extended: run the extended study instead, which compares further constants, policies and
             enhancements.
@@ -66,7 +67,7 @@ def reproduce(
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
     results, show_progress = dict[str, Results](), sys.stderr.isatty()
-    for stage, tournament in tournaments("ggp_extended" if extended else "ggp", fast, seed).items():
+    for stage, tournament in tournaments(name, fast, seed).items():
         if rewrite:
             results[stage] = read_results(out / stage)
             continue
@@ -91,7 +92,11 @@ def reproduce(
 
 
 def tournaments(name: str, fast: bool, seed: int) -> dict[str, Tournament]:
-    """Return the tournaments of tree searches in the thesis' games, by stage.
+    """Return the tournaments of tree searches in the thesis' games, by stage (their name).
+
+    The spec string of an agent joins its own options, the search budget of the stage, such as
+    `simulations=100` or `seconds=0.002`, and the constant `options` of the file, those of all
+    agents: a draw counts as a loss, and the move with the highest mean value is played.
 
     Args:
         name: name of the study in `study.toml`, `"ggp"` or `"ggp_extended"`.

@@ -16,7 +16,9 @@ FAST_SETTINGS: dict[str, Any] = {
 # Settings of every training run unless `NETWORKS` has others; their defaults would depend on the
 # number of games.
 ROLLOUT_SETTINGS = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
-# Game of each network, and the training settings that differ from the defaults.
+# Game of each network, and the training settings that differ from the defaults; their meanings and
+# units are in `ludoteca.train.alphazero.AlphaZeroConfig`. Training games begin with a random number
+# of random plies, from 0 to `random_plies`.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tictactoe": ("tictactoe", {
         "games": 4_096, "network.filters": 32, "network.blocks": 2, "num_simulations": 16,
@@ -38,9 +40,10 @@ BEST_RESPONSES = (
 # Simulations per move in Connect Four (0: the policy alone), and the agent's `solver_empties`: the
 # number of empty squares up to which it solves positions instead (0: never).
 SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
-RANDOM_PLIES = ((12, 18), (19, 30))  # range of the number of random plies before a position
+# Ranges of the number of random plies before a test position of Connect Four.
+RANDOM_PLIES = ((12, 18), (19, 30))
 POSITION_COUNT = 500  # positions of each test in Connect Four
-# Opponents of the network in Hex 5x5.
+# Opponents of the network in Hex 5x5. `hex5` is a network that the package ships.
 OPPONENTS = (
     "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
@@ -99,7 +102,8 @@ def training_task(name: str, game: str, scale: float) -> Task:
         scale: factor of the number of games.
     """
     settings = NETWORKS[name][1]
-    # At least two iterations of `games_per_iteration`.
+    # Intervals and lengths are numbers of games; `eval_games` and `final_eval_games` are for each
+    # opponent and seat. At least two iterations of `games_per_iteration`.
     games = max(round(settings["games"] * scale), 512)
     settings = {
         "game": game, "log_interval": 1_024 if scale == 1 else 256,
@@ -141,6 +145,9 @@ def exploit_task(
     name: str, network: str, measure: str, game: str, search: Mapping[str, int], **options: Any
 ) -> Task:
     """Return the task of the command `ludoteca.evaluate.exploit`, which finds errors in play.
+
+    `"best-response"` searches for a line of play that beats the agent. `"positions"` counts in how
+    many random positions, solved exactly, the agent's move keeps the result of perfect play.
 
     Args:
         name: name of the task.
