@@ -11,6 +11,11 @@ WORKERS ?= 2
 GGP_BASE := .ggp-base
 GGP_BASE_URL ?= https://github.com/ggp-org/ggp-base.git
 GGP_BASE_COMMIT := 44db132b5f1aa8467b1b990914e2e3c64ecbd87b
+# Sancho 1.61c, the program of General Game Playing with which `ludoteca bench gdl --peers` compares.
+SANCHO := .sancho
+SANCHO_URL ?= https://github.com/SanchoGGP/ggp-base.git
+SANCHO_COMMIT := 115becc36b322d913930ad3871d5b474f9443707
+GGP_PORT ?= 9148
 SHEETS ?= ../ggp-repository
 TRACES ?= build/traces
 GEESE_SEED ?= 1
@@ -37,7 +42,8 @@ RUN := $(BIN)/python -P -m
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-browser test-tutorials test-compiled test-slow test-oldest test-newest \
 	test-pythons test-install lint typecheck fuzz peers bench recipes images docs notebooks package \
-	geese-oracle geese-live gdl-oracle gdl-traces kaggle clean
+	geese-oracle geese-live gdl-oracle gdl-traces gdl-peers sancho-player ggp-base-player kaggle \
+	clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -141,11 +147,25 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
 
-gdl-oracle: $(GGP_BASE)/.built ## record the reference games of our rule sheets again, with GGP-Base
-	$(PYTHON) tests/oracles/record_gdl.py
+gdl-oracle: $(GGP_BASE)/.built $(FOR_DEMO) ## record the reference games of our rule sheets again, with GGP-Base
+	$(BIN)/python tests/oracles/record_gdl.py
 
-gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
-	$(PYTHON) tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
+gdl-traces: $(GGP_BASE)/.built $(FOR_DEMO) ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
+	$(BIN)/python tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
+
+gdl-peers: $(SANCHO)/.built $(GGP_BASE)/.peer-built ## compile Sancho and GGP-Base for `ludoteca bench gdl --peers`
+
+# Players for `ludoteca ggp-match`. They begin to answer this long before the end of the play clock.
+RESERVE_MS ?= 1000
+sancho-player: $(SANCHO)/.built ## start Sancho as a player over HTTP; GGP_PORT=9148
+	cd $(SANCHO) && java $(JAVA_OPTIONS) -cp "classes:$$(find source -name '*.jar' | tr '\n' ':')" \
+		SanchoPlayer $(GGP_PORT) $(RESERVE_MS)
+
+# Their reserve is 1 second.
+GAMER ?= SampleMonteCarloGamer
+ggp-base-player: $(GGP_BASE)/.peer-built ## start a sample player of GGP-Base; GAMER=SampleMonteCarloGamer
+	cd $(GGP_BASE) && java $(JAVA_OPTIONS) -cp "peer-classes:$$(find source -name '*.jar' | tr '\n' ':')" \
+		BasePlayer $(GGP_PORT) $(GAMER)
 
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py
@@ -208,6 +228,42 @@ $(GGP_BASE)/.built: tests/oracles/GdlTraces.java
 	mkdir -p $(GGP_BASE)/classes
 	javac -nowarn -encoding UTF-8 -d $(GGP_BASE)/classes -sourcepath $(GGP_BASE)/source/src/main/java \
 		-cp $(GGP_BASE)/source/lib/Guava/guava-14.0.1.jar tests/oracles/GdlTraces.java
+	@touch $@
+
+# The programs with `main` and the classes that javac does not find by itself. --release 8: newer
+# versions of Swing's classes do not compile with these sources.
+PEER_SOURCES := evaluate/bench/peers
+JAVAC := javac --release 8 -nowarn -encoding UTF-8
+JAVA_OPTIONS := -Xss64m -XX:+UseSerialGC
+
+$(GGP_BASE)/.peer-built: $(PEER_SOURCES)/SpeedServer.java $(PEER_SOURCES)/ProverSpeed.java \
+		$(PEER_SOURCES)/BasePlayer.java
+	test -d $(GGP_BASE)/source/.git || \
+		git clone --quiet --no-checkout '$(GGP_BASE_URL)' $(GGP_BASE)/source
+	git -C $(GGP_BASE)/source checkout --quiet $(GGP_BASE_COMMIT) -- \
+		src/main/java/org/ggp/base src/main/java/external lib/Guava/guava-14.0.1.jar
+	$(JAVAC) -d $(GGP_BASE)/peer-classes -sourcepath $(GGP_BASE)/source/src/main/java \
+		-cp $(GGP_BASE)/source/lib/Guava/guava-14.0.1.jar $^ \
+		$(GGP_BASE)/source/src/main/java/org/ggp/base/player/gamer/statemachine/sample/*.java
+	@touch $@
+
+SANCHO_LIBRARIES := Guava/guava-14.0.1 Log4J/log4j-api-2.0-rc1 Log4J/log4j-core-2.0-rc1 \
+	Trove/trove-3.1a1 Lucene/lucene-core-4.8.1 JNA/jna-4.1.0 JNA/jna-platform-4.1.0 \
+	Disruptor/disruptor-3.2.1 JUnit/junit-4.11 \
+	$(foreach name,compress-1.8.1 configuration-1.10 lang-2.6 logging-1.1.3,\
+	Commons/commons-$(name)/commons-$(name))
+SANCHO_JARS := $(SANCHO_LIBRARIES:%=src/external/%.jar)
+empty :=
+
+$(SANCHO)/.built: $(PEER_SOURCES)/SpeedServer.java $(PEER_SOURCES)/SanchoSpeed.java \
+		$(PEER_SOURCES)/SanchoPlayer.java
+	test -d $(SANCHO)/source/.git || \
+		git clone --quiet --no-checkout '$(SANCHO_URL)' $(SANCHO)/source
+	git -C $(SANCHO)/source checkout --quiet $(SANCHO_COMMIT) -- \
+		src/org/ggp src/external/Base64Coder src/external/JSON $(SANCHO_JARS)
+	$(JAVAC) -d $(SANCHO)/classes -sourcepath $(SANCHO)/source/src \
+		-cp $(subst $(empty) $(empty),:,$(strip $(SANCHO_JARS:%=$(SANCHO)/source/%))) $^ \
+		$(SANCHO)/source/src/org/ggp/base/player/gamer/statemachine/sancho/StateMachineProxy.java
 	@touch $@
 
 $(KAGGLE)/.installed:

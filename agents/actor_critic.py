@@ -81,7 +81,8 @@ class ActorCriticAgent(NetworkAgent):
             game: the game to play.
             path: see `NetworkAgent`.
             temperature: see `NetworkAgent`; with a search, it applies to the improved policy.
-            simulations: simulations per search; with `seconds`, their maximum; 0: no search.
+            simulations: simulations per search, or their maximum with `seconds`; 0: no search,
+                which excludes `seconds`.
             seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's

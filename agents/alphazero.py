@@ -62,7 +62,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         Args:
             game: the game to play.
             runner: inference of the network.
-            simulations: simulations per search.
+            simulations: simulations per search; 0: no search. Has no effect with `seconds`.
             config: policy and parameters of the search.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.

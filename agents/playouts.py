@@ -28,7 +28,11 @@ def random_safe(game: Game) -> PolicyAgent:
 
 
 def playout_names() -> tuple[str, ...]:
-    """Return the names of all playout policies: `"uniform"`, those of single games, `"greedy"`."""
+    """Return the names of all playout policies without weights.
+
+    They are `"uniform"`, those of single games, and `"greedy"`; with weights there is
+    `"softmax"`, see `ludoteca.agents.softmax_playouts`.
+    """
     names = [
         "uniform",
         *(name for knowledge in KNOWLEDGE.values() for name in knowledge.playouts),

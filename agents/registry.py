@@ -64,7 +64,8 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
-    # Policies of other PyTorch libraries are written by `torch_agent.save_policy`.
+    # Policies of other PyTorch libraries are written by
+    # `ludoteca.agents.external.torch_agent.save_policy`.
     "torchrl": "torch",
     "tianshou": "torch",
 }

@@ -78,7 +78,8 @@ class SeatNetworkAgent(Agent):
         """Configure the search; it needs a network with a value head.
 
         Args:
-            simulations: simulations per search; with `seconds`, their maximum; 0: no search.
+            simulations: simulations per search, or their maximum with `seconds`; 0: no search,
+                which excludes `seconds`.
             seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's

@@ -56,16 +56,13 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
             ply += 1
 
 
-def check_play(
-    game: Game, prefix: Sequence[int] = (), seed: int = 0, zero_sum: bool = True
-) -> None:
+def check_play(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
     """Play one game with `play_game`, and check its positions with `check_position`.
 
     Args:
         game: the game.
         prefix: first actions, as in `play_game`.
         seed: seed of the game and of the random actions.
-        zero_sum: whether the returns of a finished game must add up to 0.
 
     Raises:
         ContractError: if a check fails; the message has the seed and the ply.
@@ -74,7 +71,7 @@ def check_play(
     try:
         for s, plies in play_game(game, prefix, seed):
             if not plies % interval or game.is_terminal(s):
-                check_position(game, s, zero_sum)
+                check_position(game, s)
         require(game.is_terminal(s), "no player has a legal action, but is_terminal is False")
     except ContractError as error:
         reproduction = (
@@ -165,8 +162,11 @@ def check_compiled(game: Game, seed: int = 3) -> None:
     )
 
 
-def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = True) -> None:
-    """Check that compiled games end by `max_plies`, then have no legal actions, and sum to zero."""
+def check_ends(game: Game, games: int = 200, seed: int = 11) -> None:
+    """Check that compiled games end by `max_plies`, then have no legal actions.
+
+    The returns of zero-sum games must add up to 0.
+    """
     trajectory = record_trajectory(game, games, seed=seed)
     last = np.arange(games), trajectory.plies
     unfinished = np.flatnonzero(trajectory.over[last] == 0)
@@ -181,7 +181,7 @@ def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = Tr
     require(not trajectory.legal[last].any(), f"{game.spec}: a finished game has legal actions")
     sums = trajectory.returns[last].sum(1)
     require(
-        not zero_sum or np.allclose(sums, 0),
+        not game.zero_sum or np.allclose(sums, 0),
         f"{game.spec}: returns add up to {sums[np.argmax(np.abs(sums))]}, not to 0",
     )
 

@@ -17,20 +17,19 @@ def require(condition: Any, message: str) -> None:
         raise ContractError(message)
 
 
-def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
+def check_position(game: Game, s: Any) -> None:
     """Check the requirements of a position reached by play.
 
     Args:
         game: the game.
         s: the position, one record with its fields as attributes.
-        zero_sum: whether the returns of a finished game must add up to 0.
 
     Raises:
         ContractError: if a requirement is violated.
     """
     before = s.copy()
     check_actions(game, s)
-    check_returns(game, s, zero_sum)
+    check_returns(game, s)
     check_observations(game, s)
     problem = game.validate(s)
     require(problem == "", f"validate rejects a position reached by play: {problem!r}")
@@ -71,13 +70,12 @@ def check_actions(game: Game, s: Any) -> None:
         require(in_range, f"actions must be 0 to {game.num_actions - 1}, got {legal.tolist()}")
 
 
-def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
+def check_returns(game: Game, s: Any) -> None:
     """Check the returns of a position.
 
     Args:
         game: the game.
         s: a position.
-        zero_sum: whether the returns of a finished game must add up to 0.
     """
     scores = np.full(game.num_players, 7.0)  # out of range, so that each must be written
     game.returns(s, scores)
@@ -86,7 +84,7 @@ def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
         (np.abs(scores) <= 1).all(), f"returns must be in [-1, 1] for every player, got {returned}"
     )
     if game.is_terminal(s):
-        is_zero_sum = not zero_sum or abs(scores.sum()) < 1e-9
+        is_zero_sum = not game.zero_sum or abs(scores.sum()) < 1e-9
         require(is_zero_sum, f"the returns of a finished game must add up to 0, got {returned}")
     elif not game.simultaneous:
         require((scores == 0).all(), f"returns must be 0 before the end, got {returned}")

@@ -50,6 +50,7 @@ class Game:
         observation_shape: `(planes, rows, columns)` of one observation.
         observation_high: the largest value in an observation; the smallest is 0.
         dynamics: `"sequential"`: one player moves at a time; `"simultaneous"`: all active players.
+        zero_sum: whether the returns of all players always add up to 0.
         state: dtype of one position. The board size is the shape of a field.
         settings: values of fields of the record that hold parameters of the game, by field name;
             `empty` writes them into every new record, and kernels only read them.
@@ -86,6 +87,7 @@ class Game:
     observation_shape: tuple[int, int, int]
     observation_high: int = 1
     dynamics: Dynamics = "sequential"
+    zero_sum: bool = True
     state: np.dtype[np.void]
     settings: Mapping[str, int] = field(default_factory=dict)
     init: Callable[[Any, int], None]

@@ -53,8 +53,9 @@ class Layout:
             torus.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
             in chess; `"none"`: no labels.
-        moves: for games in which pieces move, the cells where each action's move starts and ends;
-            actions beyond this list, such as passing, move no piece.
+        moves: for games in which pieces move, the cells where each action's move starts and ends,
+            which are the same if it places a piece; actions beyond this list, such as passing, move
+            no piece.
         dark: color of the dark cells of a checkered board, such as the one at the bottom left.
     """
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.jit import kernel
 
-# Constants of SplitMix64.
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
+# Constants of SplitMix64; GOLDEN_GAMMA is its increment.
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 # Shifts, as uint64: a uint64 and a signed integer would become float64.
@@ -26,7 +26,7 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
     Overflow is intended. With `np.add` and `np.multiply` it causes no warning; with operators it
     would.
     """
-    rng[0] = np.add(rng[0], GAMMA)
+    rng[0] = np.add(rng[0], GOLDEN_GAMMA)
     z = rng[0]
     z = np.multiply(z ^ (z >> U30), MIX_1)
     z = np.multiply(z ^ (z >> U27), MIX_2)

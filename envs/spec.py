@@ -26,7 +26,8 @@ def parse_spec(
 
     Args:
         spec: the spec string.
-        first: the parameter whose value may come first, without its key, as in `"dqn:hex5"`.
+        first: the parameter whose value may come first, without its key, as in `"dqn:hex5"`; None:
+            all parameters need their keys.
         known: the parameters of the factory that the spec string names, by name.
 
     Raises:
@@ -45,8 +46,13 @@ def parse_params(
     """Return the parameters in the part `text` of a spec string, such as `"rows=2,columns=3"`.
 
     A key with a dot belongs to a nested spec string: `policy=ucb_v,policy.zeta=2` is the parameter
-    `policy` with the value `"ucb_v:zeta=2"`. The arguments `spec` (the whole string, for messages),
-    `first` and `known` are those of `parse_spec`.
+    `policy` with the value `"ucb_v:zeta=2"`.
+
+    Args:
+        spec: the whole spec string, for messages.
+        text: the part with the parameters.
+        first: the parameter whose value may come first, without its key; None: there is none.
+        known: the parameters of the factory that the spec string names, by name.
 
     Raises:
         ValueError: if a parameter has no `=` or comes twice.

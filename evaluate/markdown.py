@@ -1,7 +1,9 @@
 """Markdown formatting of tables and numbers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> str:
@@ -27,6 +29,32 @@ def number(x: float, digits: int = 1) -> str:
 def percent(fraction: float, digits: int = 1) -> str:
     """Return a fraction as a percentage, e.g. `"61.3 %"`."""
     return f"{100 * fraction:.{digits}f} %"
+
+
+def with_interval(value: float, interval: tuple[float, float]) -> str:
+    """Return a percentage with its interval, e.g. `"61.3 (58.2 to 64.3)"`.
+
+    Args:
+        value: the percentage.
+        interval: bounds of the interval, as fractions in [0, 1].
+    """
+    low, high = interval
+    return f"{value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def wilson_share(count: int, total: int) -> str:
+    """Return 100 * count / total, a percentage, with its Wilson 95 % interval."""
+    return with_interval(100 * count / total, wilson(count, total))
+
+
+def points_share(total: Mapping[str, int]) -> str:
+    """Return the percentage of points (a draw is half a point) with its 95 % interval.
+
+    Args:
+        total: numbers of `"wins"`, `"draws"` and `"games"` of an agent.
+    """
+    points = 100 * (total["wins"] + total["draws"] / 2) / total["games"]
+    return with_interval(points, score_interval(total["wins"], total["draws"], total["games"]))
 
 
 def p_value(p: float) -> str:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.rng import GAMMA, next_u64
+from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import MOVE_TIMES
 
@@ -129,7 +129,7 @@ def game_streams(seed: int, first_game: int, games: int, count: int) -> NDArray[
     # Stream 0 of game k starts from output k of a generator seeded with `seed`, and the next
     # outputs of this stream start the others: streams of neighboring seeds and games differ.
     numbers = np.arange(first_game, first_game + games, dtype=np.uint64)
-    rng = (np.full(games, seed, np.uint64) + GAMMA * numbers)[None]
+    rng = (np.full(games, seed, np.uint64) + GOLDEN_GAMMA * numbers)[None]
     rng = next_u64(rng)[None]
     first_stream = rng[0].copy()
     next_u64(rng)  # skipped: the game of stream 0 takes this output as its seed

@@ -76,12 +76,13 @@ def _headings_and_rows(game: Game | None, result: MatchResult) -> tuple[list[str
 
 
 def _legend(result: MatchResult) -> str:
-    """Return the meaning of the columns `win %` and `score`."""
+    """Return the meaning of the columns `win %`, `score` and, with several players, `rank`."""
     multiplayer = _is_multiplayer(_game_of(result), result)
     ties = (
         "a first place shared by t seats counts 1 / t" if multiplayer else "a draw counts as half"
     )
-    return f"win %: games won outright (95 % Wilson interval); score: {ties}"
+    rank = "; rank: mean rank, 1 is the best" if multiplayer else ""
+    return f"win %: games won outright (95 % Wilson interval); score: {ties}{rank}"
 
 
 def _is_multiplayer(game: Game | None, result: MatchResult) -> bool:

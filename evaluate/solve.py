@@ -76,13 +76,15 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
         capacity: maximum number of positions in the transposition table.
 
     Raises:
-        ValueError: if the game is simultaneous, has chance events or not two players, if
-            `from_state` is terminal or not a position of the game, or if there are more than
+        ValueError: if the game is simultaneous, not zero-sum, has chance events or not two players,
+            if `from_state` is terminal or not a position of the game, or if there are more than
             `capacity` positions.
     """
-    if game.simultaneous or game.num_players != 2 or "rng" in (game.state.names or ()):
+    has_chance = "rng" in (game.state.names or ())
+    if game.simultaneous or game.num_players != 2 or not game.zero_sum or has_chance:
         raise ValueError(
-            f"expected a sequential two-player game without chance events, got {game.spec}"
+            "expected a sequential, zero-sum game for two players without chance events, got "
+            f"{game.spec}"
         )
     if capacity < 1:
         raise ValueError(f"capacity must be at least 1, got {capacity}")

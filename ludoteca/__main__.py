@@ -80,7 +80,7 @@ COMMANDS = {
         "Measure an agent against best responses and solved positions.",
     ),
     "reproduce": Command(
-        "ludoteca.evaluate.studies.__main__:EXPERIMENTS",
+        "ludoteca.evaluate.studies.__main__:STUDIES",
         "Reproduce a study of docs/results.",
         group="study",
     ),
@@ -108,6 +108,10 @@ COMMANDS = {
     "ggp-player": Command(
         "ludoteca.evaluate.cli.ggp_player:ggp_player",
         "Play matches of General Game Playing over HTTP.",
+    ),
+    "ggp-match": Command(
+        "ludoteca.evaluate.cli.ggp_match:ggp_match",
+        "Play matches between two players of General Game Playing over HTTP.",
     ),
     "bench": Command(
         "ludoteca.evaluate.cli.bench:bench",

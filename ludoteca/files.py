@@ -1,16 +1,20 @@
 """Reading and writing of files: atomic writes, reads of limited size, and untrusted archives."""
 
 import errno
+import io
 import json
 import os
 import stat
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from lzma import LZMAError
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 from tokenize import TokenError
 from typing import Any, BinaryIO
 
@@ -185,6 +189,31 @@ def check_archive(
             f"{path} unpacks to {size:,} bytes in {len(members):,} files; expected at most "
             f"{max_bytes:,} bytes in {max_files:,}"
         )
+
+
+def pack(folder: Path, subfolder: Path) -> bytes:
+    """Return the content of a subfolder of `folder` as a tar archive."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        archive.add(subfolder, subfolder.relative_to(folder))
+    return content.getvalue()
+
+
+def unpack(content: bytes, folder: Path) -> None:
+    """Extract an archive of `pack` in a folder, each file or folder in it completely or not at all.
+
+    Files and folders of the same names are replaced.
+    """
+    with (
+        tarfile.open(fileobj=io.BytesIO(content)) as archive,
+        TemporaryDirectory(prefix=".", dir=folder) as temporary,
+    ):
+        archive.extractall(temporary, filter="data")
+        for unpacked in Path(temporary).iterdir():
+            target = folder / unpacked.name
+            if target.exists():
+                rmtree(target)
+            unpacked.rename(target)
 
 
 def _file_type(mode: int) -> str:

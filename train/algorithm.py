@@ -24,7 +24,8 @@ from ludoteca.train.optimizer import Optimization, learning_rate
 from ludoteca.train.rollout_games import RolloutGames
 from ludoteca.train.settings import AutoLimits, RLConfig
 
-# Forward pass of the self-play network: planes int8 `[K, *shape]` -> outputs float32 `[K, outputs]`
+# Forward pass of the self-play network: planes, one observation per row, int8 `[K, *shape]` ->
+# outputs, as of the network's `forward`, float32 `[K, outputs]`.
 Inference = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 Tensors = dict[str, Tensor]
 ConfigType = TypeVar("ConfigType", bound=RLConfig)
@@ -46,12 +47,24 @@ class ReportText(NamedTuple):
 
 
 class Model(Protocol):
-    """Trainable network, with its forward pass on its device and in its precision."""
+    """Trainable network, with its forward pass on its device and in its precision.
+
+    Attributes:
+        network: the network, a PyTorch module.
+    """
 
     network: Any
 
     def outputs(self, planes: Tensor) -> Tensor:
-        """Return outputs `[N, outputs]`, with gradients, for int8 planes `[N, *shape]`."""
+        """Return outputs of `network.forward`, with gradients, for planes, its input.
+
+        Args:
+            planes: int8, shape `[N, *shape]`: usually one observation per row. Networks of neural
+                fictitious self-play also accept two, joined along axis 1.
+
+        Returns:
+            Outputs, shape `[N, outputs]`.
+        """
 
     def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
         """Return the outputs of another network with the same input, such as a target network."""

@@ -55,8 +55,8 @@ class AlphaZeroConfig(RLConfig):
     """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions collected before the first update. -1: 1/100 of the positions of the run, at least
-    a minibatch (or 1/4 of the positions, if that is less), at most 10,000."""
+    """Positions collected before the first update. -1: 1/100 of the run's positions (estimated by
+    random games), at least a minibatch (or 1/4 of them, if that is less), at most 10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents in evaluations, as spec strings. The evaluation score is the score against the last
@@ -151,7 +151,8 @@ class AlphaZeroRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of player 0. Shape `[B]`.
-        planes: observations of the player to move, see `replay.Packing`. Shape `[B, T, bytes]`.
+        planes: observations of the player to move, packed by `ludoteca.train.replay.Packing`. Shape
+            `[B, T, bytes]`.
         policies: policies of the search, or of the solved move, in the network's numbering of
             actions (see `Encoder`), float16. Shape `[B, T, A]`.
         values: root values of the search, or solved ones, for the player to move. Shape `[B, T]`.
@@ -286,7 +287,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             evaluate_or_stop,
             np.where(full, config.num_simulations, config.fast_simulations),
             rng,
-            dirichlet_fraction=config.dirichlet_fraction,
+            # Noise is for exploration, so that fast searches have none (Wu 2019, section 3.1).
+            dirichlet_fraction=np.where(full, config.dirichlet_fraction, 0),
             gumbel_scale=1.0,
             dirichlet_alpha=config.dirichlet_alpha or 10 / float(turn.masks[rows].sum(1).mean()),
         )
@@ -310,8 +312,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             selected = sample_by_weight(weights, rng.random(count), config.temperature)
         if not opening.any():
             return selected
-        # Of root actions, in PUCT with Dirichlet noise; negative: illegal.
-        priors = self.search.trees.priors[:, 0]
+        priors = self.search.root_priors  # without Dirichlet noise; negative: illegal
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
         mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)

@@ -41,7 +41,7 @@ class AsyncRollouts(Generic[R]):
         Args:
             executor: runs the workers.
             task: plays a part, given the shared weights, a random generator and the number of games
-                of the run before the rollout; see `actors.play_part`.
+                of the run before the rollout; see `ludoteca.train.actors.play_part`.
             config: settings of the run.
             games: number of games played in the run before the first rollout.
             rollouts: number of rollouts left.

@@ -18,7 +18,8 @@ Config = TypeVar("Config", bound=RLConfig)
 MEASURED_GAMES = 64  # random games, to estimate the length of a game
 MIN_ROLLOUTS = 64  # rollouts of a run, unless they would have fewer than `MIN_ROLLOUT_GAMES`
 MIN_ROLLOUT_GAMES = 16  # games of a rollout; fewer make poor use of batched inference
-START_FRACTION = 0.01  # fraction of a run's positions that is collected before the first update
+# Fraction of a run's positions (see `AUTO`) that is collected before the first update.
+START_FRACTION = 0.01
 MIN_LOGS, MIN_EVALUATIONS = 32, 7  # rows of metrics of a run, and its evaluations
 MIN_PAST_NETWORKS = 16  # networks of a run that join the opponent pool
 
@@ -62,7 +63,7 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
         games: games of the run.
         batch_size: batch size of an update.
         limits: maxima of the algorithm.
-        plies: mean number of positions of a game.
+        plies: mean number of plies of a game; the positions of the run are `games * plies`.
     """
     rollout_games = MIN_ROLLOUT_GAMES
     while 2 * rollout_games * MIN_ROLLOUTS <= games:

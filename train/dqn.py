@@ -164,7 +164,8 @@ class DQNRollout:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of both players. Shape `[B, 2]`.
         seats: seat of the learner, or -1 for both. Shape `[B]`.
-        planes: observations of the player to move, see `replay.Packing`. Shape `[B, T, bytes]`.
+        planes: observations of the player to move, packed by `ludoteca.train.replay.Packing`. Shape
+            `[B, T, bytes]`.
         masks: legal actions, packed likewise. Shape `[B, T, bytes]`.
         actions: actions, in the network's numbering (see `Encoder`). Shape `[B, T]`.
         movers: player to move. Shape `[B, T]`.

@@ -146,7 +146,7 @@ class SupervisedTraining(ABC):
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
-        """Return validation results of the network, among them its `"loss"`."""
+        """Return validation results of the network, among them `"loss"` and `"accuracy"`."""
 
     def learning_rate_at(self, fraction: float) -> float:
         """Return the learning rate after a fraction of the current epoch."""

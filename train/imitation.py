@@ -97,7 +97,8 @@ class ImitationData:
     """S state-action samples, split by games into training and validation.
 
     Attributes:
-        games: games with selected players, those whose moves are imitated.
+        games: games for training and for validation: those with selected players, whose moves are
+            imitated.
         files: file name, number of games and metadata of each file, JSON-serializable.
         encoder: encoder of the network's observations.
         observations: observation of each sample.
@@ -208,7 +209,7 @@ class ImitationTraining(SupervisedTraining):
     """Training run of imitation learning; see `SupervisedTraining`.
 
     Attributes:
-        data: training and validation samples.
+        data: the samples for training and those for validation, of all games; see `ImitationData`.
     """
 
     kind = "cnn"

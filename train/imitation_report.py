@@ -33,11 +33,11 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
     measured = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
     return ValidationReport(
         title=f"Imitation of moves in {game.title}",
-        introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves for training,
-and {len(data.validation):,} moves of {validation_games:,} other games for validation.""",
+        introduction=f"""`{game.spec}`, {games:,} games, {validation_games:,} of them for
+validation: {len(data.training):,} moves for training, {len(data.validation):,} for validation.""",
         data={
-            "files": data.files,
-            "games": games,
+            "files": data.files,  # file name, number of games and metadata of each file
+            "games": games,  # including those for validation
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),
             "validation_games": validation_games,

@@ -67,16 +67,18 @@ class NFSPConfig(RLConfig):
     """Final learning rate of the average policy, after a cosine decay."""
     weight_decay: float = 0.0
     batch_size: int = 256
-    """Transitions, and decisions to imitate, per minibatch (one gradient update each)."""
+    """Transitions per minibatch, and as many decisions to imitate, sampled independently. Each
+    minibatch is one gradient update of both networks."""
     replay_ratio: float = 2.0
     """Mean number of times that each transition is sampled for an update."""
     learning_starts: int = AUTO
-    """Transitions collected before the first update. -1: 1/100 of the positions of the run, at
-    least a minibatch (or 1/4 of the positions, if that is less), at most 5,000."""
+    """Transitions collected before the first update. -1: 1/100 of the positions of the run (games,
+    times the mean plies of random games), at least a minibatch (or 1/4 of the positions, if that is
+    less), at most 5,000."""
     buffer_size: int = AUTO
-    """Capacity of the ring buffer of transitions. -1: 1/10 of the positions of the run, at most
-    200,000. The best response is learned against the average policies that played these
-    transitions; in a large buffer, most of these policies are outdated."""
+    """Capacity of the ring buffer of transitions. -1: 1/10 of the positions of the run (see
+    `learning_starts`), at most 200,000. The best response is learned against the average policies
+    that played these transitions; in a large buffer, most of these policies are outdated."""
     reservoir_buffer_capacity: int = 500_000
     """Capacity of the reservoir buffer of the best response's decisions, a uniform sample of all of
     them."""
@@ -135,7 +137,7 @@ class NFSPRollout:
         responders: whether each player plays the best response in the game. Shape `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, see `replay.Packing`. Shape `[N, bytes]`.
+        planes: observations, packed by `ludoteca.train.replay.Packing`. Shape `[N, bytes]`.
         masks: legal actions, packed likewise. Shape `[N, bytes]`.
         actions: actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
     """
@@ -229,7 +231,8 @@ class NFSP(Algorithm[NFSPConfig]):
         """Return actions of the best response (epsilon-greedy) or of the average policy.
 
         Args:
-            infer: forward pass of both networks.
+            infer: forward pass of both networks for the same observations. It returns logits of the
+                average policy, then Q values of the best response, `[K, 2 * num_actions]`.
             turn: K decisions.
             responds: whether the best response decides. Shape `[K]`.
             epsilon: exploration rate.
@@ -269,6 +272,7 @@ class NFSP(Algorithm[NFSPConfig]):
 
     def loss(self, batch: Tensors) -> Tensors:
         """Compute the squared TD error of Q plus the cross-entropy of the average policy."""
+        # The average policy sees the first planes, the best response the last, see `NFSPNetwork`.
         planes = torch.cat([batch[f"{DECISION}planes"], batch["planes"]], 1)
         logits, q_values = self.model.outputs(planes).chunk(2, 1)
         chosen = q_values.gather(1, batch["action"][:, None])[:, 0]

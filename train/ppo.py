@@ -77,7 +77,7 @@ class ActorCriticRollout:
             `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, see `replay.Packing`. Shape `[N, bytes]`.
+        planes: observations, packed by `ludoteca.train.replay.Packing`. Shape `[N, bytes]`.
         masks: legal actions. Shape `[N, A]`.
         actions: sampled actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
         probs: probabilities of the sampled actions. Shape `[N]`.

@@ -196,7 +196,8 @@ class SelfPlayCallback(BaseCallback):
     def _restore(self, folder: Path) -> None:
         """Restore the pool of an earlier run from its folder.
 
-        Fixed opponents of that run are left out if they are not among the `fixed_opponents` now.
+        Fixed opponents of that run that are not among the `fixed_opponents` now are left out, and
+        the oldest snapshots if there are more than `pool_size`.
 
         Raises:
             FileNotFoundError: if the file of a snapshot is missing.
@@ -211,9 +212,13 @@ class SelfPlayCallback(BaseCallback):
         self._latest_steps, self._snapshot_steps = state["steps"], state["snapshot_steps"]
         self.pool.rng.bit_generator.state = state["rng"]
         fixed = {member.name: member for member in self.pool.members}
+        names = [saved["name"] for saved in state["members"] if not saved["fixed"]]
+        dropped = set(names[: -self.pool.size])  # the oldest, if the pool was larger in that run
         for saved in state["members"]:
             if saved["fixed"]:
                 member = fixed.get(saved["name"])
+            elif saved["name"] in dropped:
+                member = None
             else:
                 policy = frozen(self.model.policy)
                 policy.load_state_dict(read_weights(folder / f"{saved['name']}.zip"))

@@ -7,13 +7,17 @@ from typing import Any, ClassVar, Literal
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.executor import LOCAL, parse_executor
 
-# Value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`.
+# Value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`. The
+# positions of a run are estimated: its number of games, times the mean number of plies of games of
+# random moves. A ply of a simultaneous game counts once, not once per player.
 AUTO = -1
 
 
 @dataclass(frozen=True)
 class AutoLimits:
     """Maxima of the settings of an algorithm, as used in long runs.
+
+    The positions of a run are its games times the mean number of plies of random games, see `AUTO`.
 
     Attributes:
         games_per_iteration: games of a rollout.

@@ -53,7 +53,12 @@ def detail(monitor: Monitor) -> str:
 
 
 def last_evaluation(training: RLTraining) -> str:
-    """Return the results of the last evaluation, or "" if there was none."""
+    """Return the win rates of the last evaluation, or "" if there was none.
+
+    The rate `random__first` is the fraction of games that the trained network wins against the
+    opponent `random` if the network has the first seat; `random__any` is that over all seats. See
+    `ludoteca.train.evaluation.Evaluator.evaluate`.
+    """
     for row in reversed(training.metrics.rows):
         rates = {
             name: rate
@@ -71,10 +76,11 @@ def last_evaluation(training: RLTraining) -> str:
 
 
 def last_epoch(training: SupervisedTraining) -> str:
-    """Return the losses of the last epoch, or "" if there was none."""
+    """Return the losses and the validation accuracy of the last epoch, or "" if there was none."""
     if not training.metrics.rows:
         return ""
     last = training.metrics.rows[-1]
+    # No accuracy is None: each epoch ends with a validation.
     return (
         f"after epoch {last['step']}: loss {last['training_loss']:.3f}, validation loss "
         f"{last['validation_loss']:.3f}, accuracy {100 * (last['validation_accuracy'] or 0):.1f} %"

@@ -24,7 +24,8 @@ def train_command(parameters: Any) -> Callable[..., None]:
     """Return the command `train`, with options for the game's parameters.
 
     Args:
-        parameters: type annotation of these parameters, see `commands.game_parameters`.
+        parameters: type annotation of these parameters, see
+            `ludoteca.evaluate.cli.commands.game_parameters`.
     """
 
     def train(

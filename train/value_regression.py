@@ -221,10 +221,10 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
     validation_games = len(np.unique(data.positions.games[data.validation]))
     return ValidationReport(
         title=f"Value network for {game.spec}",
-        introduction=f"""{games:,} games: {len(data.training):,} positions for training, and
-{len(data.validation):,} positions of {validation_games:,} other games for validation.""",
+        introduction=f"""{games:,} games, {validation_games:,} of them for validation:
+{len(data.training):,} positions for training, {len(data.validation):,} for validation.""",
         data={
-            "games": games,
+            "games": games,  # including those for validation
             "about": data.games.metadata,
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ludoteca.agents.agent import Policy
+from ludoteca.envs.game import Game
 from ludoteca.envs.targets import load_target
 
 # An evaluation kernel, `evaluate(s, out)`, which writes one score in [-1, 1] per player to `out`.
 Evaluation = Callable[[Any, Any], None]
 # A reward kernel, `reward(s, player, plies) -> float`, after a playout of `plies` plies.
 Reward = Callable[[Any, int, int], float]
+# A kernel that partitions actions, `group(s, action) -> int`, from 0 to `num_actions - 1`.
+MoveGroup = Callable[[Any, int], int]
 # An import target, `"module:attribute"`, loaded at the first use.
 Target = str
 
@@ -26,6 +29,9 @@ class Knowledge:
             for uniformly random playouts to the end of the game.
         evaluations: evaluations of positions at which a playout was truncated, by name; the first
             is the default.
+        move_groups: functions from the game to a partition of its actions, by name, see
+            `ludoteca.agents.move_groups`.
+        move_features: function from the game to the features of its moves, for softmax playouts.
         playout_reward: reward of a playout for the agent `flat`, in place of the return.
         features: hand-crafted features for networks, a target of type `HandCraftedFeatures`.
         endgame_solver: class of the endgame solver, a target: an `EndgameSolver` that is made with
@@ -37,10 +43,27 @@ class Knowledge:
     playouts: Mapping[str, Policy] = field(default_factory=dict)
     default_playout: tuple[str, int] | None = None
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
+    move_groups: Mapping[str, Callable[[Game], MoveGroup]] = field(default_factory=dict)
+    move_features: Callable[[Game], "MoveFeatures"] | None = None
     playout_reward: Reward | None = None
     features: Target = ""
     endgame_solver: Target = ""
     openspiel: Target = ""
+
+
+class MoveFeatures(NamedTuple):
+    """Binary features of the moves of a sequential game.
+
+    Attributes:
+        num_features: number of features.
+        max_active: maximum number of active features of a move.
+        write: kernel `write(s, action, out) -> n`, which writes the indices of the active features
+            of an action of the player to move to `out[:n]`, int16 `[max_active]`.
+    """
+
+    num_features: int
+    max_active: int
+    write: Callable[[Any, int, Any], int]
 
 
 class HandCraftedFeatures(NamedTuple):

@@ -18,13 +18,13 @@ def most_flips(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     best, ties, best_action = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])
-        flipped = 0
+        num_flips = 0
         if action < size * size:
             square = U1 << np.uint64(8 * (action // size) + action % size)
-            flipped = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
-        if flipped > best:
-            best, ties, best_action = flipped, 1, action
-        elif flipped == best:
+            num_flips = count(othello.flipped(square, s.discs[player], s.discs[1 - player]))
+        if num_flips > best:
+            best, ties, best_action = num_flips, 1, action
+        elif num_flips == best:
             ties += 1
             if below(rng, ties) == 0:  # reservoir sampling
                 best_action = action

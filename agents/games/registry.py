@@ -1,6 +1,6 @@
 """Registry of the agents' knowledge of games beyond the rules: one `Knowledge` per game."""
 
-from ludoteca.agents.games import breakthrough, connect4, tictactoe
+from ludoteca.agents.games import atari_go, breakthrough, connect4, tictactoe
 from ludoteca.agents.games.hex.knowledge import HEX
 from ludoteca.agents.games.hungry_geese.knowledge import HUNGRY_GEESE
 from ludoteca.agents.games.knowledge import Knowledge
@@ -16,6 +16,11 @@ KNOWLEDGE: dict[str, Knowledge] = {
     "tictactoe": tictactoe.TICTACTOE,
     "tictactoe_large": tictactoe.TICTACTOE,
     "breakthrough": breakthrough.BREAKTHROUGH,
+    "breakthrough_holes": breakthrough.BREAKTHROUGH_VARIANT,
+    "breakthrough_suicide": breakthrough.BREAKTHROUGH_VARIANT,
+    "knight_through": breakthrough.BITBOARD_ARMIES,
+    "free_for_all": breakthrough.BITBOARD_ARMIES,
+    "atari_go": atari_go.ATARI_GO,
     "tron": TRON,
 }
 NO_KNOWLEDGE = Knowledge()

@@ -15,8 +15,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "uib2021"]
-# Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis (see
-# `UIB2021Body`) gives none.
+# Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis of
+# Martín Miralles (see `UIB2021Body`) gives none.
 SLOPE = 0.3
 
 

@@ -29,13 +29,15 @@ class Encoder:
         """Make the encoder.
 
         Raises:
-            ValueError: if the game is not sequential and for two players.
+            ValueError: if the game is not sequential, zero-sum and for two players.
         """
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
                 f"expected a sequential game for two players, got {game.spec}, "
                 f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
             )
+        if not game.zero_sum:
+            raise ValueError(f"expected a zero-sum game, and {game.spec} is not zero-sum")
         self.game = game
         self._mirror = None if game.mirror is None else game.mirror()
         self._observer = Observer(game)

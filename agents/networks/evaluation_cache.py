@@ -68,25 +68,32 @@ class EvaluationCache:
         flat = flat.view(np.uint8)
         slots = np.empty(len(planes), np.int64)
         is_new = np.empty(len(planes), np.bool_)
-        make_find()(flat, self._planes, self._used, self._calls, slots, is_new)
+        find = make_find()
+        misses = int(find(flat, self._planes, self._used, self._calls, slots, is_new))
         self.lookups += len(planes)
-        self.misses += int(is_new.sum())
-        if not is_new.any():
+        self.misses += misses
+        if misses == 0:
             return self._outputs[slots]
         try:
-            computed = self._run(planes[is_new])
+            computed = self._run(planes if misses == len(planes) else planes[is_new])
         except BaseException:
             self.clear()  # new slots are marked as used but have no outputs
             raise
-        is_stored = slots[is_new] != NO_SLOT
-        self._outputs[slots[is_new][is_stored]] = computed[is_stored]
+        new_slots = slots[is_new]
+        is_stored = new_slots != NO_SLOT
+        self._outputs[new_slots[is_stored]] = computed[is_stored]
+        if misses == len(planes):
+            return computed
         outputs = self._outputs[slots]
         outputs[is_new] = computed
         return outputs
 
 
 class CachedRunner(EvaluationCache):
-    """Evaluation cache of a `runner.Runner` (`run`), whose weights can be replaced."""
+    """Evaluation cache of a network, whose weights can be replaced.
+
+    The network is `run`, a `ludoteca.agents.networks.runner.Runner`.
+    """
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network, and clear the cache."""
@@ -103,11 +110,12 @@ def make_find() -> Any:
     and writes its slot to `slots`, int64 `[K]`, and to `is_new`, bool `[K]`, whether it was not
     cached. New rows overwrite their slot, unless another row of the same call has it: then the slot
     is `NO_SLOT`. `used`, int64 `[capacity]`, has the number of the last `call` that used each slot.
+    It returns the number of rows that were not cached.
     """
 
     @compiled_without_allocation
-    def find(planes: Any, known: Any, used: Any, call: int, slots: Any, is_new: Any) -> None:
-        mask, width = len(known) - 1, planes.shape[1]
+    def find(planes: Any, known: Any, used: Any, call: int, slots: Any, is_new: Any) -> int:
+        mask, width, misses = len(known) - 1, planes.shape[1], 0
         for k in range(len(planes)):
             key = MULTIPLIER
             for i in range(width):
@@ -122,6 +130,7 @@ def make_find() -> Any:
                         break
             slots[k], is_new[k] = slot, not is_known
             if not is_known:
+                misses += 1
                 if used[slot] == call:
                     slots[k] = NO_SLOT
                 else:
@@ -129,5 +138,6 @@ def make_find() -> Any:
                         known[slot, i] = planes[k, i]
             if slots[k] != NO_SLOT:
                 used[slot] = call
+        return misses
 
     return find

@@ -16,7 +16,14 @@ from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
 from ludoteca.agents.networks.matrix_block import row_pointer, sum_products
-from ludoteca.agents.networks.vectors import FLOATS, LANES, VECTOR, splat_vector, vector_pointer
+from ludoteca.agents.networks.vectors import (
+    FLOATS,
+    LANES,
+    VECTOR,
+    multiply_add_vectors,
+    splat_vector,
+    vector_pointer,
+)
 
 _FEATURES = binding.get_host_cpu_features()
 _VNNI = LANES == 16 and bool(_FEATURES.get("avx512vnni"))
@@ -32,6 +39,11 @@ _INTS, _HALVES = ir.VectorType(ir.IntType(32), LANES), ir.VectorType(ir.IntType(
 def largest(v: Any) -> Any:
     """Return the largest element of a vector, which must not contain NaN."""
     return v.max()
+
+
+def max_magnitude(v: Any, w: Any) -> Any:
+    """Return the elementwise maximum of `v` and the absolute values of `w`."""
+    return np.maximum(v, np.abs(w))
 
 
 def store_pairs(pairs: Any, k: int, low: Any, high: Any, scale: Any) -> None:
@@ -166,6 +178,18 @@ def _largest(typingctx: Any, v: Any) -> Any:
 
 
 @intrinsic
+def _max_magnitude(typingctx: Any, v: Any, w: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # Non-negative floats are ordered as the integers with the same bits.
+        bits = [builder.bitcast(x, _INTS) for x in args]
+        bits[1] = builder.and_(bits[1], ir.Constant(_INTS, [0x7FFFFFFF] * LANES))
+        larger = builder.select(builder.icmp_unsigned(">", *bits), *bits)
+        return builder.bitcast(larger, FLOATS)
+
+    return VECTOR(VECTOR, VECTOR), codegen
+
+
+@intrinsic
 def _store_pairs(typingctx: Any, pairs: Any, k: Any, low: Any, high: Any, scale: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = make_array(signature.args[0])(context, builder, args[0]).data
@@ -173,7 +197,7 @@ def _store_pairs(typingctx: Any, pairs: Any, k: Any, low: Any, high: Any, scale:
         rounding = ir.Constant(FLOATS, [float(ROUNDING)] * LANES)
 
         def bits(v: Any) -> Any:
-            return builder.bitcast(builder.fadd(builder.fmul(v, scale), rounding), _INTS)
+            return builder.bitcast(multiply_add_vectors(builder, v, scale, rounding), _INTS)
 
         low = builder.and_(bits(args[2]), ir.Constant(_INTS, [0xFFFF] * LANES))
         high = builder.shl(bits(args[3]), ir.Constant(_INTS, [16] * LANES))
@@ -187,6 +211,11 @@ def _store_pairs(typingctx: Any, pairs: Any, k: Any, low: Any, high: Any, scale:
 @overload(largest, strict=False)
 def _compiled_largest(v: Any) -> Any:
     return lambda v: _largest(v)  # type: ignore[call-arg]
+
+
+@overload(max_magnitude, strict=False)
+def _compiled_max_magnitude(v: Any, w: Any) -> Any:
+    return lambda v, w: _max_magnitude(v, w)  # type: ignore[call-arg]
 
 
 @overload(store_pairs, strict=False)

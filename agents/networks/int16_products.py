@@ -18,10 +18,11 @@ from ludoteca.agents.networks.int16_block import (
     LARGEST_INT16,
     largest,
     make_multiply_int16_block,
+    max_magnitude,
     store_pairs,
 )
 from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, next_block
-from ludoteca.agents.networks.vectors import LANES, load, maximum, splat, subtract
+from ludoteca.agents.networks.vectors import LANES, load, splat
 from ludoteca.envs.jit import factory, kernel
 
 LARGEST_INT32 = 2**31 - 1
@@ -82,7 +83,7 @@ def make_int16_multiply(tiles: int, in_channels: int, out_channels: int) -> Any:
         out_channels: columns of the weights, a multiple of `LANES`.
     """
     width, depth = gcd(out_channels // LANES, WIDTH), in_channels // 2
-    six_rows, four_rows, two_rows, one_row = (
+    most_rows, four_rows, two_rows, one_row = (
         make_multiply_int16_block(BLOCK_ROWS, width),
         make_multiply_int16_block(4, width),
         make_multiply_int16_block(2, width),
@@ -94,8 +95,7 @@ def make_int16_multiply(tiles: int, in_channels: int, out_channels: int) -> Any:
         """Write a position's tiles, at `v[k]`, as integers up to `limit`; return their scale."""
         magnitudes = splat(ZERO)
         for f in range(0, tiles * in_channels, LANES):
-            x = load(v, k + f)
-            magnitudes = maximum(magnitudes, maximum(x, subtract(splat(ZERO), x)))
+            magnitudes = max_magnitude(magnitudes, load(v, k + f))
         bound = largest(magnitudes)
         scale = limit / bound if bound > SMALLEST else ZERO
         for f in range(0, tiles * in_channels, 2 * LANES):
@@ -117,7 +117,7 @@ def make_int16_multiply(tiles: int, in_channels: int, out_channels: int) -> Any:
             while t < count:
                 i, o, rows = t * depth, to + t * out_channels + column, next_block(count - t)
                 if rows == BLOCK_ROWS:
-                    six_rows(
+                    most_rows(
                         pairs, i, depth, weights, j, out_channels, m, o, out_channels, depth,
                         row_scales, t, scales, f,
                     )  # fmt: skip

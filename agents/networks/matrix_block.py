@@ -19,7 +19,7 @@ from ludoteca.agents.networks.vectors import (
 )
 from ludoteca.envs.jit import kernel
 
-BLOCK_ROWS = 6  # maximum number of rows of a block
+BLOCK_ROWS = 4 if LANES == 16 else 6  # maximum number of rows of a block, as measured
 # Vectors in a row of a block: AVX2 (`LANES` 8) has 16 vector registers, AVX-512 and NEON have 32.
 WIDTH = 2 if LANES == 8 else 4
 _INDEX = ir.IntType(64)
@@ -30,8 +30,8 @@ def make_multiply_block(rows: int, width: int) -> Any:
     """Return `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)`.
 
     It writes the matrix product `c = a @ b`. The matrices begin at `a[i]`, `b[j]` and `c[k]` of
-    flat arrays; the strides are the numbers from one row to the next. `a` has `rows` rows and
-    `depth` columns, `b` has `depth` rows of `width` vectors.
+    flat arrays; the strides are the numbers of elements from one row to the next. `a` has `rows`
+    rows and `depth` columns, `b` has `depth` rows of `width` vectors.
     """
 
     def multiply_block(
@@ -66,7 +66,10 @@ def make_multiply_block(rows: int, width: int) -> Any:
 
 @kernel
 def next_block(rows: int) -> int:
-    """Return the rows of the next block, 6, 4, 2 or 1, of a product with `rows` rows left."""
+    """Return the rows of the next block of a product with `rows` rows left.
+
+    They are 4, 2, 1 or, if `BLOCK_ROWS` is 6, 6.
+    """
     if rows >= BLOCK_ROWS and rows != 8:  # two blocks of 4 are faster than 6 and 2
         return BLOCK_ROWS
     return 4 if rows >= 4 else min(rows, 2)

@@ -23,7 +23,7 @@ from ludoteca.agents.networks.winograd import PRODUCTS, make_convolve, num_tiles
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 # Tiles of Winograd's convolution per batch of a layer: their transforms stay in the CPU's cache.
-TILES_PER_BATCH = 64
+TILES_PER_BATCH = 32
 ZERO = np.float32(0)
 
 

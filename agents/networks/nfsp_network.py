@@ -15,6 +15,10 @@ from ludoteca.envs.game import Game
 class NFSPNetwork(nn.Module):
     """Two networks of the same architecture, without shared weights.
 
+    The input is one observation for both networks, or two that are joined along the axis of the
+    planes: the first for the average policy, the second for the best response. The output is the
+    logits of the average policy, then the Q values, `[K, 2 * num_actions]`.
+
     Attributes:
         config: architecture of each network.
         average_policy: network from planes to action logits.

@@ -54,7 +54,7 @@ class Runner:
             device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs with bfloat16 units,
                 and has three significant digits. `"int16"` is for compiled networks on CPUs, about
-                1.4 times as fast as `"float32"`, and more exact than `"bfloat16"` (see
+                1.5 times as fast as `"float32"`, and more exact than `"bfloat16"` (see
                 `int16_products`). `"auto"`: `"int16"` if `backend` is not `"torch"` and the network
                 can be compiled with it; else `"float32"` with `backend="compiled"`, otherwise the
                 result of `faster_precision`.

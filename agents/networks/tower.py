@@ -15,7 +15,8 @@ class Tower(nn.Module):
 
     In games whose actions are cells, the head is a 1x1 convolution, and the same weights fit every
     board size; further actions, such as passing, have a linear layer on the pooled features. In
-    other games the head is a 1x1 convolution of `HEAD_FILTERS` filters and a linear layer.
+    other games, and if the planes do not show the board, the head is a 1x1 convolution of
+    `HEAD_FILTERS` filters and a linear layer.
 
     Attributes:
         cells: number of actions that are cells.
@@ -28,7 +29,8 @@ class Tower(nn.Module):
         super().__init__()
         layout = encoder.game.layout
         self.trunk = Trunk(encoder.shape[0], filters, blocks)
-        self.cells = layout.rows * layout.columns if layout.cell_actions else 0
+        shows_board = encoder.shape[1] >= layout.rows and encoder.shape[2] >= layout.columns
+        self.cells = layout.rows * layout.columns if layout.cell_actions and shows_board else 0
         num_others = encoder.game.num_actions - self.cells
         self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else HEAD_FILTERS, 1))
         self.others = None

@@ -257,7 +257,7 @@ def make_float32_multiply(in_stride: int, in_channels: int, out_channels: int) -
     `int16_products.make_int16_multiply`, and not used.
     """
     width = gcd(out_channels // LANES, WIDTH)
-    six_rows, four_rows, two_rows, one_row = (
+    most_rows, four_rows, two_rows, one_row = (
         make_multiply_block(BLOCK_ROWS, width),
         make_multiply_block(4, width),
         make_multiply_block(2, width),
@@ -274,7 +274,7 @@ def make_float32_multiply(in_stride: int, in_channels: int, out_channels: int) -
             while t < count:
                 i, o, rows = k + t * in_stride, to + t * n + column, next_block(count - t)
                 if rows == BLOCK_ROWS:
-                    six_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
+                    most_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
                 elif rows == 4:
                     four_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
                 elif rows == 2:

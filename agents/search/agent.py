@@ -21,7 +21,7 @@ from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
-from ludoteca.agents.search.tuning import TunedValue, tuning_result
+from ludoteca.agents.search.tuning import TunedCombination, tuning_result
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -78,11 +78,22 @@ class MCTSAgent(TreeSearchAgent):
                 is the temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`: always play an immediate win (decisive moves); `"both"`: also avoid
                 moves that allow one (anti-decisive moves); `""`: neither.
-            playout: playout policy: `"uniform"`, the default, or another policy of the game, see
-                `ludoteca.agents.playouts`. Parameters: `depth`, the maximum number of plies, after
+            playout: playout policy: `"uniform"`, the default, another policy of the game, see
+                `ludoteca.agents.playouts`, or `"softmax"` with trained weights, see
+                `ludoteca.agents.softmax_playouts`. Parameters: `weights`, the file of weights
+                (`"softmax"`); `depth`, the maximum number of plies, after
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
                 which is the default, see `ludoteca.agents.evaluations`.
+            exploration: schedule of a factor of the policy's exploration term, over the budget of a
+                search: `"linear"` or `"power"`; `""`: none. Parameters: `final`, the factor at the
+                end (0 by default), and `exponent` (2 by default) of `"power"`; `depth_decay`, a
+                factor for each ply below the root (1 by default); `stdev`: `"node"` or `"root"`,
+                whose standard deviation of scores, times 2, is a factor, too. See
+                `ludoteca.agents.search.exploration`.
             max_depth: maximum depth of a tree below its root; 0: unlimited.
+            groups: move groups: the policy selects a group of actions, then an action in it: by the
+                cell where the move starts, `"origin"`, by `"row"` or `"column"`, or by a partition
+                of the game; `""`: none. See `ludoteca.agents.move_groups`.
             tune: on-line tuning: strategy by which the values of parameters are selected for each
                 simulation, separately for each player, `"mab"`, `"nmc"` or `"lsi"`; `""`: fixed
                 values. Its parameters are the values to select from: of the policy's parameters, of
@@ -95,6 +106,8 @@ class MCTSAgent(TreeSearchAgent):
         """
         if game.simultaneous:
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
+        if reuse and "rng" in (game.state.names or ()):
+            raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = integer("threads", threads, 1, 1024)
         self._parallel = choice("parallel", parallel, PARALLEL)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
@@ -132,9 +145,13 @@ class MCTSAgent(TreeSearchAgent):
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
-        return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+        threads = SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+        for tree in threads.trees:
+            if self._playout_weights is not None:
+                tree.work["playout_weights"] = self._playout_weights
+        return threads
 
-    def tuning_results(self, player: int) -> list[TunedValue]:
+    def tuning_results(self, player: int) -> list[TunedCombination]:
         """Return the statistics of all combinations of tuned values in the last search.
 
         Args:

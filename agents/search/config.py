@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.policy import NO_STATISTIC
+from ludoteca.agents.softmax_playouts import find_move_features
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 
@@ -23,7 +25,7 @@ class SearchConfig:
             General Game Playing (UAEMex, 2021) does.
         solver: back up proven wins, draws and losses (sequential games for two players).
         amaf: all-moves-as-first (AMAF) statistics in selection: `""`, `"amaf"` (constant weight),
-            `"rave"` or `"grave"`, see `select.make_mixed_mean`.
+            `"rave"` or `"grave"`, see `ludoteca.agents.search.select.make_mixed_mean`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
             Bjornsson, "Simulation-based approach to general game playing", 2008; epsilon-greedy
             after Tak, Winands and Bjornsson, "N-grams and the last-good-reply policy applied in
@@ -36,9 +38,16 @@ class SearchConfig:
             (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008). Sequential
             games only.
         shared_tree: several threads search one tree (tree parallelization). Sequential games only.
-        playout: a name of `ludoteca.agents.playouts.playout_names`.
+        playout: a name of `ludoteca.agents.playouts.playout_names`, or `"softmax"`.
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
+        exploration_schedule: the exploration factor decays over the budget of a search, see
+            `ludoteca.agents.search.exploration.make_exploration`.
+        exploration_by_depth: the exploration factor is multiplied by `depth_decay` at each ply.
+        exploration_stdev: `""`; `"node"` or `"root"`: the exploration factor is proportional to the
+            standard deviation of the scores in the node or in the root.
+        groups: `""`, or the name of a partition of the actions into move groups, see
+            `sequential.groups` and `ludoteca.agents.move_groups`. Sequential games only.
         tune: `""`, or the strategy by which the parameters of each simulation are selected, see
             `ludoteca.agents.search.tuning`. Sequential games only.
     """
@@ -53,6 +62,10 @@ class SearchConfig:
     shared_tree: bool = False
     playout: str = "uniform"
     evaluation: str = ""
+    exploration_schedule: bool = False
+    exploration_by_depth: bool = False
+    exploration_stdev: str = ""
+    groups: str = ""
     tune: str = ""
 
     def __post_init__(self) -> None:
@@ -60,11 +73,32 @@ class SearchConfig:
         choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
         choice("mast", self.mast, ("", "gibbs", "greedy"))
         choice("decisive", self.decisive, ("", "win", "both"))
+        choice("exploration.stdev", self.exploration_stdev, ("", "node", "root"))
         choice("tune", self.tune, STRATEGIES)
+        if self.scales_exploration and not POLICIES[self.policy].has_exploration_term:
+            names = ", ".join(name for name in POLICIES if POLICIES[name].has_exploration_term)
+            raise ValueError(
+                f"exploration needs a policy with an exploration term, one of {names}, got "
+                f"policy={self.policy!r}"
+            )
+        if self.groups and POLICIES[self.policy].statistic is not NO_STATISTIC:
+            raise ValueError(
+                f"groups need a policy without statistics of its own, got policy={self.policy!r}"
+            )
         if self.mast and self.playout != "uniform":
             raise ValueError(
                 f"mast={self.mast!r} needs uniform playouts, got playout={self.playout!r}"
             )
+
+    @property
+    def scales_exploration(self) -> bool:
+        """Whether the exploration term has a factor.
+
+        See `ludoteca.agents.search.exploration.make_exploration`.
+        """
+        return bool(
+            self.exploration_schedule or self.exploration_by_depth or self.exploration_stdev
+        )
 
 
 SEARCH_PARAMS = np.dtype(
@@ -73,6 +107,13 @@ SEARCH_PARAMS = np.dtype(
         ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
         ("amaf_weight", np.float64),  # "amaf": the weight; "rave", "grave": bias, sets its decay
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
+        ("final_exploration", np.float64),  # exploration factor at the end of the schedule
+        ("exploration_exponent", np.float64),  # exponent of the schedule
+        ("depth_decay", np.float64),  # exploration factor of one ply
+        # Simulations of a thread in this search, before the current call and altogether; only for
+        # the schedule.
+        ("completed_simulations", np.int64),
+        ("planned_simulations", np.int64),
         ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
         ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
         ("max_depth", np.int32),  # maximum depth of the tree below its root; 0: unlimited
@@ -81,8 +122,10 @@ SEARCH_PARAMS = np.dtype(
 )
 
 
-def work_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record dtype of one thread's scratch space."""
+def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.void]:
+    """Return the record dtype of one thread's scratch space; softmax playouts need the `config`."""
+    is_softmax = config is not None and config.playout == "softmax"
+    features = find_move_features(game) if is_softmax else None
     players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
     per_ply = (players,) if game.simultaneous else ()
     moves = plies * (players if game.simultaneous else 1)
@@ -91,18 +134,34 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("rng", np.uint64, (1,)),  # random stream
             ("probability", np.float64),  # probability with which the last arm was sampled
+            ("decay", np.float64),  # exploration factor by schedule and depth
+            ("exploration", np.float64),  # exploration factor of the current selection
+            ("root_stdev", np.float64, (players,)),  # standard deviations of scores in the root
             ("mast_value", np.float64, (players, actions)),  # MAST: sum of scores
             ("weights", np.float64, (actions,)),  # unnormalized probabilities of arms
             # AMAF statistics of the reference node of GRAVE, by action; visits are -1 without one.
             ("reference_value", np.float64, (actions,)),
             ("reference_visits", np.int32, (actions,)),
+            # Softmax playouts: weights of features, and the active features of a move.
+            ("playout_weights", np.float64, (features.num_features if features else 0,)),
+            ("features", np.int16, (features.max_active if features else 0,)),
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
             ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player
             ("simulation", np.int32),  # number of the simulation, for `last_seen`
-            ("num_moves", np.int32),  # length of the move record, see `playouts.make_move_record`
+            # Length of the move record, see `ludoteca.agents.search.playouts.make_move_record`.
+            ("num_moves", np.int32),
             ("mast_visits", np.int32, (players, actions)),  # MAST: number of scores
             ("last_seen", np.int32, (players, actions)),  # last simulation that played the action
+            ("group_prior", np.float64),  # prior probability of each move group
+            # Move groups of a node, by group; members that are proven are left out.
+            ("group_value", np.float64, (actions,)),  # sum of scores
+            ("group_square", np.float64, (actions,)),  # sum of squared scores
+            ("group_visits", np.int32, (actions,)),
+            ("group_size", np.int32, (actions,)),  # number of members, proven ones included
+            ("group_unvisited", np.int32, (actions,)),  # number of members without visits
+            ("group_open", np.int32, (actions,)),  # number of members that are not proven
+            ("group_index", np.int32, (actions,)),  # group of a node, by number of the partition
             ("path", np.int32, (plies,)),  # visited nodes, the root first
             ("legal", np.int16, (actions,)),  # legal actions
             ("replies", np.int16, (actions,)),  # legal actions after a move

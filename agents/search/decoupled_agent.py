@@ -61,6 +61,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
                 `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
                 `"uniform"`. Parameters: `depth`, the maximum number of plies, 6 by default in
                 Hungry Geese, otherwise unlimited; `evaluation`, see `MCTSAgent`.
+            exploration: see `MCTSAgent`.
             max_depth: maximum depth of a tree below its root; 0: unlimited.
 
         Raises:

@@ -25,7 +25,9 @@ from ludoteca.envs.spec import parse_params
 # Parameters of options and their defaults; None: the default depends on the option or the game.
 AMAF_PARAMS = {"weight": None, "reference": 50}
 MAST_PARAMS = {"parameter": None}
-PLAYOUT_PARAMS = {"depth": None, "evaluation": ""}
+EXPLORATION_PARAMS = {"final": 0.0, "exponent": None, "depth_decay": 1.0, "stdev": ""}
+SCHEDULES = ("", "linear", "power")  # of the exploration factor; "": none
+PLAYOUT_PARAMS = {"depth": None, "evaluation": "", "weights": ""}
 
 
 class CommonOptions(TypedDict, total=False):
@@ -36,6 +38,7 @@ class CommonOptions(TypedDict, total=False):
     amaf: str
     mast: str
     playout: str
+    exploration: str
     max_depth: int
 
 
@@ -45,6 +48,7 @@ class SequentialOptions(CommonOptions, total=False):
     solver: bool
     transpositions: bool
     decisive: str
+    groups: str
     tune: str
 
 
@@ -61,7 +65,9 @@ class SearchOptions:
     mast: str = ""
     decisive: str = ""
     playout: str = ""
+    exploration: str = ""
     max_depth: int = 0
+    groups: str = ""
     tune: str = ""
 
     def config(self, game: Game, shared_tree: bool = False) -> SearchConfig:
@@ -72,11 +78,20 @@ class SearchOptions:
         """
         if self.solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
-        if self.transpositions and "rng" in (game.state.names or ()):
-            raise ValueError(
-                f"transpositions need a game without chance, and {game.name} has chance"
-            )
+        if self.solver and not game.zero_sum:
+            raise ValueError(f"solver needs a zero-sum game, and {game.spec} is not zero-sum")
+        if "rng" in (game.state.names or ()):
+            for option in ("solver", "transpositions", "decisive"):
+                if getattr(self, option):
+                    raise ValueError(
+                        f"{option} needs a game without chance, and {game.name} has chance"
+                    )
+            if self.amaf and shared_tree:
+                raise ValueError(
+                    f"amaf needs one thread or parallel='root' in a game with chance, {game.name}"
+                )
         playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
+        schedule, exploration_params = self._exploration()
         return SearchConfig(
             policy=self._policy()[0],
             draw_is_loss=choice("draw", self.draw, ("half", "loss")) == "loss",
@@ -88,6 +103,10 @@ class SearchOptions:
             shared_tree=shared_tree,
             playout=choose_playout(game, playout, playout_params["depth"], min_depth=0)[0],
             evaluation=playout_params["evaluation"],
+            exploration_schedule=schedule != "",
+            exploration_by_depth=exploration_params["depth_decay"] != 1,
+            exploration_stdev=exploration_params["stdev"],
+            groups=self.groups,
             tune=parse_nested("tune", self.tune, self._targets())[0],
         )
 
@@ -116,11 +135,35 @@ class SearchOptions:
         params["playout_depth"] = choose_playout(
             game, playout, playout_params["depth"], min_depth=0
         )[1]
+        exploration_params = self._exploration()[1]
+        params["final_exploration"] = exploration_params["final"]
+        params["exploration_exponent"] = exploration_params["exponent"]
+        params["depth_decay"] = exploration_params["depth_decay"]
         params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
         strategy, grid = self.tuning()
         if not strategy:
             return params
         return np.repeat(tuned_params(params, strategy, grid, self._targets()), game.num_players)
+
+    def playout_weights(self, game: Game) -> NDArray[np.float64] | None:
+        """Return the weights of softmax playouts, or None for other playouts.
+
+        Raises:
+            FileNotFoundError: if the file of the weights does not exist.
+            ValueError: if the file is missing among the options, or invalid; or if the playouts
+                have no weights.
+        """
+        playout, params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
+        path = str(params["weights"])
+        if playout != "softmax":
+            if path:
+                raise ValueError(f"playout.weights needs playout=softmax, got {playout!r}")
+            return None
+        if not path:
+            raise ValueError("playout=softmax needs a file of weights, playout.weights=FILE")
+        from ludoteca.agents.playout_weights import load_playout_weights  # needs PyTorch
+
+        return load_playout_weights(path, game)
 
     def tuning(self) -> tuple[str, dict[str, Any]]:
         """Return the strategy of `tune`, or `""`, and the values to select from, by parameter.
@@ -141,6 +184,26 @@ class SearchOptions:
         names = POLICIES[self._policy()[0]].params
         policy_targets = {name: k for k, name in enumerate(names)}
         return policy_targets | {"fpu": FPU} | ({"weight": AMAF_WEIGHT} if self.amaf else {})
+
+    def _exploration(self) -> tuple[str, dict[str, Any]]:
+        """Return the schedule of the exploration factor, and all parameters of `exploration`."""
+        name, params = parse_nested("exploration", self.exploration, EXPLORATION_PARAMS)
+        choice("exploration", name, SCHEDULES)
+        given = parse_params(self.exploration, self.exploration.partition(":")[2])
+        needed = {"final": ("linear", "power"), "exponent": ("power",)}
+        for key, schedules in needed.items():
+            if key in given and name not in schedules:
+                raise ValueError(
+                    f"exploration.{key} needs exploration={' or '.join(schedules)}, got {name!r}"
+                )
+        default_exponent = 2.0 if name == "power" else 1.0
+        exponent = default_exponent if params["exponent"] is None else params["exponent"]
+        return name, {
+            "final": real("exploration.final", params["final"], 0, 1),
+            "exponent": real("exploration.exponent", exponent, 0, 100),
+            "depth_decay": real("exploration.depth_decay", params["depth_decay"], 0, 10),
+            "stdev": params["stdev"],
+        }
 
     def _policy(self) -> tuple[str, dict[str, Any]]:
         """Return the name and the parameters of the selection policy."""

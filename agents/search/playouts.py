@@ -13,6 +13,7 @@ from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.distributions import sample_uniform
+from ludoteca.agents.softmax_playouts import make_softmax
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
@@ -22,6 +23,8 @@ from ludoteca.envs.rng import below
 def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return `playout_action(s, player, n, work, params)`, which chooses from `work.legal[:n]`."""
     mast, gibbs, uniform = config.mast != "", config.mast == "gibbs", config.playout == "uniform"
+    if config.playout == "softmax":
+        return make_softmax_action(game)
     policy = playout_policy(config.playout, game)
 
     @kernel
@@ -76,6 +79,19 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
         return int(work.legal[chosen])
 
     return playout_action
+
+
+@factory()
+def make_softmax_action(game: Game) -> Callable[..., int]:
+    """Return `make_playout_action` of the softmax playout policy."""
+    write_probabilities, sample = make_softmax(game)
+
+    @kernel
+    def softmax_action(s: Any, player: int, n: int, work: Any, params: Any) -> int:
+        write_probabilities(s, work.legal, n, work.playout_weights, work.features, work.weights)
+        return int(work.legal[sample(work.weights, n, sample_uniform(work.rng))])
+
+    return softmax_action
 
 
 @factory()

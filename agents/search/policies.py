@@ -4,7 +4,7 @@ A policy is one kernel, `score(arm, mean, parent) -> float`, and one line of `PO
 an action of the player to move. It is scored after its first visit (except by `puct` in
 network-guided searches).
 
-    arm      the arm's record, see `statistics.arm_dtype`; its visits are T_i
+    arm      the arm's record, see `ludoteca.agents.search.statistics.arm_dtype`; its visits are T_i
     mean     its mean score x_i, in [0, 1]
     parent   the node whose arms are compared, see `Parent`
 
@@ -153,7 +153,7 @@ def thompson(arm: Any, mean: float, parent: Any) -> Any:
 def exp3(arm: Any, mean: float, parent: Any) -> Any:
     """Return the log-weight of EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1.
 
-    `select.make_select` mixes in uniform exploration, gamma / K.
+    `ludoteca.agents.search.select.make_select` mixes in uniform exploration, gamma / K.
     """
     return parent.params[0] / parent.num_arms * arm.reward_estimate
 
@@ -198,15 +198,15 @@ def pbbm(arm: Any, mean: float, parent: Any) -> Any:
 
 
 POLICIES = {
-    "ucb1": SelectionPolicy(ucb1, {"alpha": 2.0}),
-    "ucb_tuned": SelectionPolicy(ucb_tuned, {}),
-    "ucb_v": SelectionPolicy(ucb_v, {"zeta": 1.0, "c": 1.0}),
-    "ucb_minimal": SelectionPolicy(ucb_minimal, {"c": 1.0}),
-    "moss": SelectionPolicy(moss, {}),
+    "ucb1": SelectionPolicy(ucb1, {"alpha": 2.0}, has_exploration_term=True),
+    "ucb_tuned": SelectionPolicy(ucb_tuned, {}, has_exploration_term=True),
+    "ucb_v": SelectionPolicy(ucb_v, {"zeta": 1.0, "c": 1.0}, has_exploration_term=True),
+    "ucb_minimal": SelectionPolicy(ucb_minimal, {"c": 1.0}, has_exploration_term=True),
+    "moss": SelectionPolicy(moss, {}, has_exploration_term=True),
     "etc": SelectionPolicy(etc, {"m": 2}),
-    "ucb_alpha1": SelectionPolicy(ucb_alpha1, {}),
-    "ucb_alpha2": SelectionPolicy(ucb_alpha2, {}),
-    "uct": SelectionPolicy(uct, {"c": math.sqrt(2)}),
+    "ucb_alpha1": SelectionPolicy(ucb_alpha1, {}, has_exploration_term=True),
+    "ucb_alpha2": SelectionPolicy(ucb_alpha2, {}, has_exploration_term=True),
+    "uct": SelectionPolicy(uct, {"c": math.sqrt(2)}, has_exploration_term=True),
     "uniform": SelectionPolicy(uniform, {}, "weights"),
     "omc": SelectionPolicy(omc_deterministic, {}, needs_best=True),
     "omc_stochastic": SelectionPolicy(omc, {}, "weights", needs_best=True),
@@ -222,6 +222,6 @@ POLICIES = {
     ),
     "thompson": SelectionPolicy(thompson, {}),
     "pbbm": SelectionPolicy(pbbm, {}, "weights", needs_best=True),
-    "puct": SelectionPolicy(puct, {"c": 1.5}),
+    "puct": SelectionPolicy(puct, {"c": 1.5}, has_exploration_term=True),
     "kl_ucb": KL_UCB,
 }

@@ -68,7 +68,7 @@ NO_STATISTIC = Statistic()
 
 @dataclass(frozen=True, eq=False)
 class SelectionPolicy:
-    """Selection policy, an entry of `policies.POLICIES`.
+    """Selection policy, an entry of `ludoteca.agents.search.policies.POLICIES`.
 
     Attributes:
         score: kernel `score(arm, mean, parent) -> float`.
@@ -78,6 +78,8 @@ class SelectionPolicy:
         exponential: whether scores are log-weights, and the first parameter is the share of uniform
             exploration (EXP3).
         needs_best: whether the score depends on `Parent.best`.
+        has_exploration_term: whether the score is the mean plus an exploration term, which the
+            factor of `exploration.py` can scale.
         statistic: further statistic that the policy keeps of every arm.
     """
 
@@ -86,12 +88,13 @@ class SelectionPolicy:
     kind: Literal["max", "weights"] = "max"
     exponential: bool = False
     needs_best: bool = False
+    has_exploration_term: bool = False
     statistic: Statistic = NO_STATISTIC
 
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the parameters in the order of `params`, padded with zeros to 4 numbers.
 
-        The result is the field `policy_params` of `config.SEARCH_PARAMS`.
+        The result is the field `policy_params` of `ludoteca.agents.search.config.SEARCH_PARAMS`.
 
         Raises:
             ValueError: if the policy does not have a given parameter.

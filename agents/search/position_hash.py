@@ -12,7 +12,10 @@ U32 = np.uint64(32)
 
 @kernel
 def hash_of(words: Any) -> Any:
-    """Return the 64-bit hash of a position, given as unsigned integers by `records.as_words`."""
+    """Return the 64-bit hash of a position.
+
+    `words` are unsigned integers, see `ludoteca.envs.records.as_words`.
+    """
     key = np.uint64(len(words))
     for word in words:
         key = (key ^ np.uint64(word)) * MULTIPLIER

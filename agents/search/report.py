@@ -273,9 +273,14 @@ def _children(nodes: NDArray[np.void], parent: Any) -> NDArray[np.void]:
 
 
 def _principal_variation(game: Game, nodes: NDArray[np.void]) -> list[str]:
-    """Return the names of the most visited actions from the root on."""
+    """Return the names of the most visited actions from the root on; with chance, only the first.
+
+    In a game with chance, the positions after it depend on the chance events.
+    """
     names, node = [], nodes[ROOT]
     while len(children := _children(nodes, node)) and children["visits"].max() > 0:
         node = children[children["visits"].argmax()]
         names.append(game.action_names[node["action"]])
+        if "rng" in (game.state.names or ()):
+            break
     return names

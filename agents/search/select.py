@@ -5,7 +5,7 @@ An arm is an action of one player in one node, see `statistics.py`.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ludoteca.agents.search.distributions import sample_uniform
 from ludoteca.agents.search.policies import POLICIES, puct
@@ -16,6 +16,8 @@ from ludoteca.envs.rng import below
 EXCLUDED = -math.inf  # weight of an arm that is not sampled
 # Returned instead of an arm: the caller selects an arm without visits, or if there is none, any.
 UNVISITED = -1
+# Where the kernel of a policy finds arm k, see `make_arm_at`.
+Arms = Literal["block", "indexed", "groups"]
 
 # Proven result of an arm for its player (`proven`): a higher one is better, and WIN + LOSS - x is
 # the result for the opponent.
@@ -31,7 +33,12 @@ MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
 
 @factory()
 def make_select(
-    policy: str, amaf: str = "", solver: bool = False, simultaneous: bool = False
+    policy: str,
+    amaf: str = "",
+    solver: bool = False,
+    simultaneous: bool = False,
+    scales_exploration: bool = False,
+    arms_at: Arms | None = None,
 ) -> Callable[..., int]:
     """Return the kernel of a selection policy.
 
@@ -39,23 +46,27 @@ def make_select(
     arms, or `UNVISITED`, and writes the probability of that choice to `work.probability`.
 
     In simultaneous games arm k is `arms[actions[k]]`, and ties are broken at random, so that the
-    players' choices are not correlated. In other games it is `arms[k]`, and ties go to the first.
+    players' choices are not correlated. In other games it is `arms[k]`, unless `arms_at` is another
+    name of `make_arm_at`, and ties go to the first.
+
+    With `scales_exploration` the exploration term is multiplied by `work.exploration`.
 
     Args of the kernel:
-        arms: records with the fields of `statistics.arm_dtype`.
+        arms: records with the fields of `ludoteca.agents.search.statistics.arm_dtype`.
         actions: actions of the arms.
         n: number of arms to select from; in sequential games the visited ones.
         unvisited: number of arms without visits, whose score is `params.fpu`.
         visits: visits of all arms together.
         num_arms: number of all arms, also those without visits; K of the policies.
-        params: a record of `config.SEARCH_PARAMS`.
-        work: scratch space, a record of `config.work_dtype`.
+        params: a record of `ludoteca.agents.search.config.SEARCH_PARAMS`.
+        work: scratch space, a record of `ludoteca.agents.search.config.work_dtype`.
     """
     selection = POLICIES[policy]
     score, needs_best = selection.score, selection.needs_best
     is_sampled, exponential = selection.kind == "weights", selection.exponential
     use_amaf = amaf != ""
-    mixed_mean, arm_at = make_mixed_mean(amaf), make_arm_at(simultaneous)
+    mixed_mean = make_mixed_mean(amaf)
+    arm_at = make_arm_at(arms_at or ("indexed" if simultaneous else "block"))
 
     @kernel
     def mean_of(arm: Any, actions: Any, k: int, params: Any, work: Any) -> float:
@@ -92,7 +103,10 @@ def make_select(
             if (simultaneous and arm.visits == 0) or is_proven(arm):
                 work.weights[k] = EXCLUDED
                 continue
-            points = score(arm, mean_of(arm, actions, k, params, work), parent)
+            mean = mean_of(arm, actions, k, params, work)
+            points = score(arm, mean, parent)
+            if scales_exploration:
+                points = mean + work.exploration * (points - mean)
             num_scored += 1
             if is_sampled:
                 work.weights[k] = points
@@ -165,7 +179,7 @@ def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
     visits have the mean `unvisited_mean`, arms with a negative prior are not selected; ties go to
     the first. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`.
     """
-    arm_at = make_arm_at(simultaneous)
+    arm_at = make_arm_at("indexed" if simultaneous else "block")
 
     @kernel
     def select(
@@ -188,13 +202,42 @@ def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
     return select
 
 
+class GroupArm(NamedTuple):
+    """Move group as an arm: the sums over its members.
+
+    Attributes:
+        visits: number of visits.
+        value: sum of scores.
+        square: sum of squared scores.
+        prior: probability of the group (PUCT): groups have equal ones.
+    """
+
+    visits: Any
+    value: Any
+    square: Any
+    prior: Any
+
+
 @factory()
-def make_arm_at(simultaneous: bool) -> Callable[..., Any]:
-    """Return the kernel `arm_at(arms, actions, k) -> arm`, see `make_select`."""
+def make_arm_at(arms_at: Arms) -> Callable[..., Any]:
+    """Return the kernel `arm_at(arms, actions, k) -> arm`, see `make_select`.
+
+    "block": arm k is `arms[k]`; "indexed": `arms[actions[k]]`; "groups": the move group
+    `actions[k]`, whose statistics are in `arms`, a record of
+    `ludoteca.agents.search.config.work_dtype`.
+    """
+    indexed, groups = arms_at == "indexed", arms_at == "groups"
 
     @kernel
     def arm_at(arms: Any, actions: Any, k: int) -> Any:
-        if simultaneous:
+        if groups:
+            return GroupArm(
+                arms.group_visits[actions[k]],
+                arms.group_value[actions[k]],
+                arms.group_square[actions[k]],
+                arms.group_prior,
+            )
+        if indexed:
             return arms[actions[k]]
         return arms[k]
 
@@ -287,7 +330,7 @@ def make_select_final(
                     points -= 1e12  # below all arms that are not proven
                 if arm.proven == DRAW:
                     proven_draw = k
-                    points -= 1e6  # below arms that are not proven; see after the loop
+                    points -= 1e10  # below arms that are not proven; see after the loop
             if points > best_points or (points == best_points and arm.visits > arms[best].visits):
                 best, best_points, ties = k, points, 1
             elif simultaneous and points == best_points and arm.visits == arms[best].visits:

@@ -13,12 +13,14 @@ from ludoteca.agents.search.monitor import MakeReport, Monitor, with_monitor
 from ludoteca.agents.search.options import SearchOptions
 from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
 from ludoteca.agents.time_control import TimeControl
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
 
 # Maximum number of trees of an agent with `reuse`; the least recently used tree is dropped.
 MAX_REUSED_TREES = 64
+CLOCK_UNITS = 1 << 40  # of a search with a time limit, for the schedule of exploration
 
 
 class TreeSearchAgent(Agent):
@@ -67,6 +69,7 @@ class TreeSearchAgent(Agent):
         )
         self.reuse = choice("reuse", reuse, (False, True))
         self.monitor: Monitor | None = None
+        self._playout_weights = options.playout_weights(game)
         self._threads = self._make_threads()
         self._reused_trees: dict[tuple[int, int], Any] = {}  # by env_index and seat
 
@@ -169,6 +172,8 @@ class TreeSearchAgent(Agent):
             report: function that returns the report so far, for the monitor, which can stop the
                 search earlier.
         """
+        if self.config.exploration_schedule:
+            run = self._with_schedule(run, start, threads)
         run, is_stopped = with_monitor(run, report, self.monitor)
         if self.seconds is None:
             run(self.simulations)
@@ -190,3 +195,24 @@ class TreeSearchAgent(Agent):
             return is_proven() or is_stopped()
 
         search_for(self.seconds, start, run_more)
+
+    def _with_schedule(
+        self, run: Callable[[int], None], start: float, threads: int
+    ) -> Callable[[int], None]:
+        """Return `run` with the completed and the planned simulations written to the parameters.
+
+        With a time limit they are the elapsed and the whole time in clock units.
+        """
+        completed = 0
+
+        def run_by_schedule(count: int) -> None:
+            nonlocal completed
+            done, planned = completed, self.simulations
+            if self.seconds is not None:
+                done, planned = int((clock() - start) / self.seconds * CLOCK_UNITS), CLOCK_UNITS
+            self._params["completed_simulations"] = done // threads
+            self._params["planned_simulations"] = -(-planned // threads)
+            run(count)
+            completed += count
+
+        return run_by_schedule

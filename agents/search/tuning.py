@@ -8,8 +8,8 @@ allocation strategies select them, whose kernels are in `tuner.py`:
     mab   UCB1 over all combinations
     nmc   naive Monte Carlo (Ontanon, "The combinatorial multi-armed bandit problem and its
           application to real-time strategy games", 2013): at random, with the probability
-          `tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its own, otherwise UCB1 over
-          the combinations that were tried
+          `ludoteca.agents.search.tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its
+          own, otherwise UCB1 over the combinations that were tried
     lsi   linear side information (Shleyfman, Komenda and Domshlak, "On combinatorial actions and
           CMABs with linear side information", 2014): half of the simulations estimate the values on
           their own; then sequential halving selects among combinations whose values are sampled in
@@ -59,7 +59,7 @@ TUNED_PARAMS = np.dtype(
 )
 
 
-class TunedValue(NamedTuple):
+class TunedCombination(NamedTuple):
     """Statistics of a combination of values, one of each tuned parameter.
 
     Attributes:
@@ -123,7 +123,7 @@ def tuned_params(
     return tuned
 
 
-def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
+def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedCombination]:
     """Return the statistics of all combinations of a player's last search.
 
     With `lsi` they are those of the second half of the simulations.
@@ -140,5 +140,5 @@ def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
         for p, name in enumerate(names):
             rest, index = divmod(rest, int(record["sizes"][p]))
             values[name] = float(record["grid"][p, index])
-        results.append(TunedValue(values, visits, mean))
+        results.append(TunedCombination(values, visits, mean))
     return results

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.gdl.percepts import hides_state
 from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, game_source, make_game
@@ -58,7 +59,15 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             game: the game.
             game_type: its `pyspiel.GameType`.
             params: its parameters with their values in OpenSpiel, by name.
+
+        Raises:
+            ValueError: if players do not observe the state.
         """
+        if hides_state(game):
+            raise ValueError(
+                f"{game.spec} has hidden information, of which the OpenSpiel games of this package "
+                "have none; expected observe=state"
+            )
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
         if has_chance(game):
@@ -70,7 +79,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             num_players=game.num_players,
             min_utility=-1.0,
             max_utility=1.0,
-            utility_sum=0.0,
+            utility_sum=0.0 if game.zero_sum else None,
             max_game_length=game.max_plies,
         )
         super().__init__(game_type, info, dict(params))

@@ -13,7 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import cache_by_mode, is_interpreted
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.record_views import dtype_with_attributes
-from ludoteca.envs.rng import GAMMA, next_u64
+from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 
 # Players as OpenSpiel numbers them (pyspiel.PlayerId).
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
@@ -59,7 +59,7 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
     @kernel
     def reseed(s: Any, outcome: int) -> None:
         """Derive the random stream of a position from its last state and the outcome."""
-        s.rng[0] ^= np.uint64(outcome + 1) * GAMMA
+        s.rng[0] ^= np.uint64(outcome + 1) * GOLDEN_GAMMA
         s.rng[0] = next_u64(s.rng)
 
     @kernel

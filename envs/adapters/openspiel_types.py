@@ -40,7 +40,7 @@ def openspiel_game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
             else game_type.ChanceMode.DETERMINISTIC
         ),
         information=game_type.Information.PERFECT_INFORMATION,
-        utility=game_type.Utility.ZERO_SUM,
+        utility=(game_type.Utility.ZERO_SUM if game.zero_sum else game_type.Utility.GENERAL_SUM),
         reward_model=(
             game_type.RewardModel.REWARDS
             if has_early_returns(game)

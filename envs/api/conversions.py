@@ -187,6 +187,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
 
     def _restore_extra(self, extra: Any) -> None:
         """Restore what `_extra` returned, once the game batch is restored."""
+        # The parallel environment stores no extra state (None); it recomputes its `agents`.
         self.env._restore_extra(None)
         agents: list[str] = extra["agents"]
         self.agents = agents[:]

@@ -148,7 +148,7 @@ def step(s: Any, action: int) -> None:
     passed = action == size * size
     if not passed:
         square = U1 << np.uint64(8 * (action // size) + action % size)
-        flips = turned(square, s.discs[mover], s.discs[1 - mover])
+        flips = flipped(square, s.discs[mover], s.discs[1 - mover])
         s.discs[mover] |= square | flips
         s.discs[1 - mover] &= ~flips
     s.to_move = 1 - mover
@@ -204,22 +204,22 @@ def outflanking(own: Any, other: Any) -> Any:
     in eight directions, see https://www.chessprogramming.org/Fill_Algorithms.
     """
     squares = U0
-    for shift, left, right in AXES:
-        squares |= right & (runs_up(own, other & right, shift) << shift)
-        squares |= left & (runs_down(own, other & left, shift) >> shift)
+    for shift, after_right_shift, after_left_shift in AXES:
+        squares |= after_left_shift & (runs_up(own, other & after_left_shift, shift) << shift)
+        squares |= after_right_shift & (runs_down(own, other & after_right_shift, shift) >> shift)
     return squares & ~(own | other)
 
 
 @kernel
-def turned(square: Any, own: Any, other: Any) -> Any:
+def flipped(square: Any, own: Any, other: Any) -> Any:
     """Return the discs of `other` that a disc of `own` on `square` flips."""
     flips = U0
-    for shift, left, right in AXES:
-        run = runs_up(square, other & right, shift)
-        if right & (run << shift) & own:
+    for shift, after_right_shift, after_left_shift in AXES:
+        run = runs_up(square, other & after_left_shift, shift)
+        if after_left_shift & (run << shift) & own:
             flips |= run
-        run = runs_down(square, other & left, shift)
-        if left & (run >> shift) & own:
+        run = runs_down(square, other & after_right_shift, shift)
+        if after_right_shift & (run >> shift) & own:
             flips |= run
     return flips
 

@@ -33,14 +33,14 @@ class BatchResult:
         goal_counts: how often each goal of the network held at the end of a game. Shape `[G]`.
         longest: joint moves of the longest finished game; 0 if none was finished.
         stuck: number of states, not terminal, in which a role had no legal move.
-        bad_goals: for each role, the number of finished games in which it had no goal, or several.
-            Shape `[R]`.
-        two_choosers: number of states in which two or more roles had more than one legal move.
-        waits: how often each move was the only one of its role while exactly one other role had a
-            choice. Shape `[M]`.
+        bad_goals: for each role, the number of finished games in which it had no goal, or several;
+            0 for the role `random`, which needs none. Shape `[R]`.
+        two_choosers: number of states in which two or more players had more than one legal move.
+        waits: how often each move was the only one of its player while exactly one other player had
+            a choice. Shape `[M]`.
         control_errors: for each of the C candidates `control` of the simulator, the number of
-            states in which not exactly one of its fluents held, or a role had a choice whose fluent
-            did not hold. Shape `[C]`.
+            states in which not exactly one of its fluents held, or a player had a choice whose
+            fluent did not hold. Shape `[C]`.
     """
 
     games: int
@@ -63,13 +63,14 @@ class BatchResult:
 class BatchSimulator:
     """Simulator of random games of one network, in a batch of `GAMES` games.
 
-    A second call of `play` continues the games of the first.
+    A second call of `play` continues the games of the first. The role `random` moves like the
+    players, uniformly at random; statistics of choices leave it out.
 
     Args:
         network: the network.
         seed: seed of the random moves.
-        control: candidates for the fluents that name the player to move: for each, the number of a
-            fluent per role. Shape `[C, R]`.
+        control: candidates for the fluents that name the role to move: for each, the number of a
+            fluent per role, or -1 for the role `random` if it has none. Shape `[C, R]`.
         analyze: whether to collect all statistics. If not, only games, steps, goals and stuck
             states are counted, which takes about half the time in small games.
 
@@ -118,6 +119,7 @@ class BatchSimulator:
                 network.goal_roles,
                 network.initial,
                 self._control,
+                network.random_role,
             ),
             (self._values1, self._values2),
             (self._moves, self._plies, self._rng),
@@ -126,6 +128,16 @@ class BatchSimulator:
         )
         games, steps, longest, stuck, two = counts.tolist()
         return BatchResult(games, steps, goals, longest, stuck, bad_goals, two, waits, errors)
+
+    @property
+    def fluents(self) -> NDArray[np.uint64]:
+        """Copy of the fluents of all games, one bit per game. Shape `[F, WORDS]`."""
+        return self._values1[1 : 1 + len(self.network.initial)].copy()
+
+    @property
+    def moves(self) -> NDArray[np.int32]:
+        """Copy of the last move of each role in each game, or -1. Shape `[R, GAMES]`."""
+        return self._moves.copy()
 
 
 class BatchArrays(NamedTuple):
@@ -141,6 +153,7 @@ class BatchArrays(NamedTuple):
     goal_roles: Any
     initial: Any
     control: Any
+    random_role: Any
 
 
 def _program_arrays(program: Program) -> tuple[Any, Any, Any]:
@@ -222,22 +235,22 @@ def make_batch_play(analyze: bool) -> Any:
     """
 
     @kernel
-    def transpose_legal(v: Any, outputs: Any, first: int, last: int, block: Any, bits: Any) -> None:
+    def transpose_legal(v: Any, outputs: Any, first: int, last: int, bits: Any) -> None:
         """Write which of the moves first to last - 1 are legal in each game to `bits`.
 
-        `bits` is [GAMES, K], 64 moves per word; `block`, [64], is scratch memory.
+        `bits` is [64, K, WORDS]: element [i, k, w] holds moves 64 * k to 64 * k + 63 of game
+        64 * w + i.
         """
         for k in range((last - first + 63) // 64):
-            for w in range(WORDS):
-                union = ZERO
-                for i in range(64):
-                    m = first + 64 * k + i
-                    block[i] = word_of(v, outputs[m], w) if m < last else ZERO
-                    union |= block[i]
-                if union != ZERO:
-                    transpose(block)
-                for i in range(64):
-                    bits[64 * w + i, k] = block[i]
+            union = ZERO
+            for i in range(64):
+                m = first + 64 * k + i
+                literal = outputs[m] if m < last else 0  # slot 0 is false
+                for w in range(WORDS):
+                    bits[i, k, w] = word_of(v, literal, w)
+                    union |= bits[i, k, w]
+            if union != ZERO:
+                transpose(bits, k)
 
     @compiled
     def play(network: Any, values: Any, state: Any, results: Any, rounds: int) -> None:
@@ -246,18 +259,17 @@ def make_batch_play(analyze: bool) -> Any:
         counts, goal_counts, bad_goals, waits, errors = results
         move_start, goal_roles, initial = network.move_start, network.goal_roles, network.initial
         outputs, roles, num_fluents = network.outputs1, len(move_start) - 1, len(initial)
-        num_moves, num_goals = move_start[roles], len(goal_roles)
+        num_moves, num_goals, random_role = move_start[roles], len(goal_roles), network.random_role
         terminal = outputs[num_moves + num_goals]
         max_words = 0
         for r in range(roles):
             max_words = max(max_words, (move_start[r + 1] - move_start[r] + 63) // 64)
-        bits = np.zeros((GAMES, max_words), np.uint64)
-        block = np.zeros(64, np.uint64)
+        # An odd number of words, so that the rows do not compete for the same sets of a cache.
+        bits = np.zeros((64, max_words | 1, WORDS), np.uint64)
         next_fluents = np.zeros((num_fluents, WORDS), np.uint64)
         totals = np.zeros((roles, GAMES), np.int64)
         held = np.zeros(roles, np.int64)
         over = np.zeros(GAMES, np.bool_)
-        first_move = 1 + num_fluents
         for _ in range(rounds):
             run(v1, network.gates1, network.segments1)
             for w in range(WORDS):
@@ -281,45 +293,52 @@ def make_batch_play(analyze: bool) -> Any:
                         literal = outputs[num_moves + g]
                         held[goal_roles[g]] += int((word_of(v1, literal, w) >> shift) & ONE)
                     for r in range(roles):
-                        bad_goals[r] += int(held[r] != 1)
+                        bad_goals[r] += int(held[r] != 1 and r != random_role)
                 else:
                     plies[game] += 1
             for r in range(roles):
-                transpose_legal(v1, outputs, move_start[r], move_start[r + 1], block, bits)
+                transpose_legal(v1, outputs, move_start[r], move_start[r + 1], bits)
                 words = (move_start[r + 1] - move_start[r] + 63) // 64
-                for game in range(GAMES):
-                    w, shift = game >> 6, np.uint64(game & 63)
-                    if moves[r, game] >= 0:
-                        v2[first_move + moves[r, game], w] &= ~(ONE << shift)
-                    total = 0
-                    for k in range(words):
-                        total += popcount(bits[game, k])
-                    if analyze:
-                        totals[r, game] = total
-                    if total == 0:
-                        moves[r, game] = -1
-                        counts[3] += 1 - int((word_of(v1, terminal, w) >> shift) & ONE)
-                        continue
-                    m = move_start[r] + select_bit(bits[game], below(rng, total))
-                    moves[r, game] = m
-                    v2[first_move + m, w] |= ONE << shift
+                first_input = 1 + num_fluents + move_start[r]
+                v2[first_input : first_input + move_start[r + 1] - move_start[r]] = ZERO
+                for i in range(64):
+                    for w in range(WORDS):
+                        game, total = 64 * w + i, 0
+                        for k in range(words):
+                            total += popcount(bits[i, k, w])
+                        if analyze:
+                            totals[r, game] = total
+                        if total == 0:
+                            moves[r, game] = -1
+                            ended = word_of(v1, terminal, w) >> np.uint64(i)
+                            counts[3] += 1 - int(ended & ONE)
+                            continue
+                        n, k = below(rng, total), 0
+                        count = popcount(bits[i, 0, w])
+                        while n >= count:
+                            n, k = n - count, k + 1
+                            count = popcount(bits[i, k, w])
+                        m = 64 * k + select_bit(bits[i, k, w], n)
+                        if analyze:
+                            moves[r, game] = move_start[r] + m
+                        v2[first_input + m, w] |= ONE << np.uint64(i)
             for game in range(GAMES if analyze else 0):
                 if over[game]:
                     continue
                 choosers, mover = 0, -1
                 for r in range(roles):
-                    if totals[r, game] > 1:
+                    if totals[r, game] > 1 and r != random_role:
                         choosers += 1
                         mover = r
                 counts[4] += int(choosers > 1)
                 if choosers == 1:
                     for r in range(roles):
-                        if r != mover and totals[r, game] == 1:
+                        if r != mover and r != random_role and totals[r, game] == 1:
                             waits[moves[r, game]] += 1
                 for c in range(len(errors)):
                     held_by, owner = 0, -1
                     for r in range(roles):
-                        word = v1[1 + network.control[c, r], game >> 6]
+                        word = v1[1 + network.control[c, r], game >> 6]  # slot 0 is false
                         if (word >> np.uint64(game & 63)) & ONE:
                             held_by += 1
                             owner = r

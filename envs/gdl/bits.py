@@ -31,32 +31,62 @@ def test_bit(words: Any, i: int) -> bool:
 
 
 @kernel
-def select_bit(words: Any, n: int) -> int:
-    """Return the index of the n-th set bit of an array of words; `n` counts from 0."""
-    k = 0
-    while True:
-        c = popcount(words[k])
-        if n < c:
-            break
-        n -= c
-        k += 1
-    x = words[k]
-    for _ in range(n):
-        x &= x - ONE
-    return 64 * k + lowest(x)
+def select_bit(x: Any, n: int) -> int:
+    """Return the index of the n-th set bit of a word; `n` counts from 0.
+
+    A binary search without branches: `n` is random, so branches would be mispredicted.
+    """
+    index, width = 0, 32
+    while width:
+        low = popcount(x & ((ONE << np.uint64(width)) - ONE))
+        step = width & -int(n >= low)
+        n -= low & -int(n >= low)
+        x >>= np.uint64(step)
+        index += step
+        width >>= 1
+    return index
 
 
 @kernel
-def transpose(x: Any) -> None:
-    """Transpose a block of 64 words of 64 bits, in place ("Hacker's Delight", section 7-3)."""
+def transpose(x: Any, k: int) -> None:
+    """Transpose the 8 blocks `x[:, k]` of 64 words of 64 bits, in place (Warren, section 7-3).
+
+    The array is [64, K, 8], K > k.
+    """
     j = 32
-    m = np.uint64(0x00000000FFFFFFFF)
+    mask = np.uint64(0x00000000FFFFFFFF)
     while j:
-        k, shift = 0, np.uint64(j)
-        while k < 64:
-            t = ((x[k] >> shift) ^ x[k + j]) & m
-            x[k] ^= t << shift
-            x[k + j] ^= t
-            k = (k + j + 1) & ~j
+        i = 0
+        while i < 64:
+            exchange(x, i, i + j, k, np.uint64(j), mask)
+            i = (i + j + 1) & ~j
         j >>= 1
-        m ^= m << np.uint64(j)
+        mask ^= mask << np.uint64(j)
+
+
+@kernel
+def exchange(x: Any, i: int, j: int, k: int, shift: Any, mask: Any) -> None:
+    """Exchange bits of the 8 words `x[i, k]` with those `shift` places lower in `x[j, k]`.
+
+    All words are read before one is written, so that LLVM can use vector instructions.
+    """
+    a0, a1, a2, a3 = x[i, k, 0], x[i, k, 1], x[i, k, 2], x[i, k, 3]
+    a4, a5, a6, a7 = x[i, k, 4], x[i, k, 5], x[i, k, 6], x[i, k, 7]
+    b0, b1, b2, b3 = x[j, k, 0], x[j, k, 1], x[j, k, 2], x[j, k, 3]
+    b4, b5, b6, b7 = x[j, k, 4], x[j, k, 5], x[j, k, 6], x[j, k, 7]
+    t0 = ((a0 >> shift) ^ b0) & mask
+    t1 = ((a1 >> shift) ^ b1) & mask
+    t2 = ((a2 >> shift) ^ b2) & mask
+    t3 = ((a3 >> shift) ^ b3) & mask
+    t4 = ((a4 >> shift) ^ b4) & mask
+    t5 = ((a5 >> shift) ^ b5) & mask
+    t6 = ((a6 >> shift) ^ b6) & mask
+    t7 = ((a7 >> shift) ^ b7) & mask
+    x[i, k, 0], x[i, k, 1], x[i, k, 2], x[i, k, 3] = (
+        a0 ^ (t0 << shift), a1 ^ (t1 << shift), a2 ^ (t2 << shift), a3 ^ (t3 << shift)
+    )  # fmt: skip
+    x[i, k, 4], x[i, k, 5], x[i, k, 6], x[i, k, 7] = (
+        a4 ^ (t4 << shift), a5 ^ (t5 << shift), a6 ^ (t6 << shift), a7 ^ (t7 << shift)
+    )  # fmt: skip
+    x[j, k, 0], x[j, k, 1], x[j, k, 2], x[j, k, 3] = b0 ^ t0, b1 ^ t1, b2 ^ t2, b3 ^ t3
+    x[j, k, 4], x[j, k, 5], x[j, k, 6], x[j, k, 7] = b4 ^ t4, b5 ^ t5, b6 ^ t6, b7 ^ t7

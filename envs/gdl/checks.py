@@ -1,7 +1,9 @@
 """Checks of rule sheets against the specification of GDL, before anything is compiled.
 
 Section numbers are those of Love et al., "General Game Playing: Game Description Language
-Specification" (Stanford Logic Group, LG-2006-01), sections 4 and 5.
+Specification" (Stanford Logic Group, LG-2006-01), sections 4 and 5. `sees` and the role `random`
+are those of GDL-II: Thielscher, "A general game description language for incomplete information
+games" (AAAI 2010).
 """
 
 from dataclasses import dataclass
@@ -10,10 +12,10 @@ from typing import Literal
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.graph import components, reachable
 from ludoteca.envs.gdl.parse import Term, show, variables
-from ludoteca.envs.gdl.rules import ARITIES, Rule, dependencies
+from ludoteca.envs.gdl.rules import ARITIES, RANDOM, Rule, dependencies
 
 Severity = Literal["error", "warning"]
-MAX_ROLES = 8  # `game.py` has letters and colors for 8 players
+MAX_PLAYERS = 8  # `game.py` has letters and colors for 8 players
 # For each relation, those on which it must not depend, directly or through others. `legal`, `goal`
 # and `terminal` are computed before moves are made (`does`); `init` and `role` before any state.
 FORBIDDEN = {
@@ -23,7 +25,7 @@ FORBIDDEN = {
     "init": ("true", "does", "next", "legal", "goal", "terminal"),
     "role": ("true", "does", "next", "legal", "goal", "terminal", "init"),
 }
-FORBIDDEN_IN_BODY = ("init", "next")  # relations that must not occur in a body
+FORBIDDEN_IN_BODY = ("init", "next", "sees")  # relations that must not occur in a body
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,12 @@ def _check_relations(rules: list[Rule]) -> list[Problem]:
                 roles.append(rule.head[1])
     if not roles and not problems:
         problems.append(Problem(0, "the sheet has no role, such as (role white)"))
-    if len(set(roles)) > MAX_ROLES:
-        problems.append(
-            Problem(0, f"the sheet has {len(set(roles))} roles, at most {MAX_ROLES} are supported")
-        )
+    players = set(roles) - {RANDOM}
+    if roles and not players:
+        problems.append(Problem(0, "the sheet has no player: its only role is random, chance"))
+    if len(players) > MAX_PLAYERS:
+        text = f"the sheet has {len(players)} players, at most {MAX_PLAYERS} are supported"
+        problems.append(Problem(0, text))
     for name, example in (
         ("legal", "(<= (legal white noop) ...)"),
         ("goal", "(<= (goal white 100) ...)"),
@@ -107,18 +111,10 @@ def _check_relations(rules: list[Rule]) -> list[Problem]:
         if name not in heads:
             problems.append(Problem(0, f"the sheet has no rule for {name}", "warning"))
     for rule in rules:
-        if rule.head[0] == "sees":
-            problems.append(
-                Problem(
-                    rule.line,
-                    "sees (imperfect information, GDL-II) is ignored: "
-                    "all players observe the whole state",
-                    "warning",
-                )
-            )
-            break
-    if "random" in roles:
-        problems.append(Problem(0, "the role random (chance, GDL-II) is not supported"))
+        role = rule.head[1] if rule.head[0] == "sees" else None
+        if isinstance(role, str) and not role.startswith("?") and role not in roles:
+            text = f"sees is for {role}, which is not a role: nobody has this percept"
+            problems.append(Problem(rule.line, text, "warning"))
     defined = heads | set(ARITIES)
     for rule in rules:
         for atom in rule.positive + rule.negative:

@@ -1,5 +1,8 @@
 """Compiler of rule sheets: from text to a network."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ludoteca.envs.gdl.checks import require_valid
@@ -10,9 +13,11 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
 from ludoteca.envs.gdl.network import Network, make_network
 from ludoteca.envs.gdl.network_cache import load_network, network_digest, save_network
 from ludoteca.envs.gdl.parse import parse, read_sheet
+from ludoteca.envs.gdl.persistence import replace_persistent_fluents
 from ludoteca.envs.gdl.rules import read_rules
-from ludoteca.envs.gdl.split import split_rules
 
+# Thresholds of Python's garbage collector during the compilation, which makes millions of tuples.
+RARE_COLLECTIONS = (200_000, 20, 50)
 MIN_CACHED_SECONDS = 0.3  # CPU seconds; networks of sheets that compile faster are not cached
 
 
@@ -74,8 +79,14 @@ def compile_text(
     rules = read_rules(parse(text, name), name)
     problems = require_valid(rules, name)
     try:
-        grounder = ground(split_rules(rules), limits)
-        network = make_network(grounder, Gates(grounder, limits), tuple(map(str, problems)))
+        with _rare_collections():
+            grounder = ground(replace_persistent_fluents(rules), limits)
+            network = make_network(
+                grounder,
+                Gates(grounder, limits),
+                tuple(map(str, problems)),
+                has_hidden_information=any(rule.head[0] == "sees" for rule in rules),
+            )
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None
     except GDLError as error:
@@ -90,3 +101,14 @@ def compile_text(
     if use_cache and limits.seconds > MIN_CACHED_SECONDS:
         save_network(digest, network)
     return network
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage less often in this block."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*RARE_COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)

@@ -24,7 +24,7 @@ from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 CALL = "call"  # relation of the literal that binds arguments of a rule's head
 FACTS = "facts "  # prefix of the relation of the facts of a relation that also has rules
 # Relations that `Interpreter` queries: derived ones, even if the sheet has only facts of them.
-QUERIED = {"init", "legal", "next", "goal", "terminal"}
+QUERIED = {"init", "legal", "next", "goal", "terminal", "sees"}
 MAX_RECURSION = 20_000  # frames of Python while a query is evaluated
 NEVER = sys.maxsize  # `Table.low` of a call that depends on no call being evaluated
 

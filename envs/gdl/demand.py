@@ -14,13 +14,14 @@ from ludoteca.envs.gdl.graph import reachable, reversed_edges
 from ludoteca.envs.gdl.parse import variables
 from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule, dependencies
 
-# Prefix of the names of demands. No relation of a rule sheet has such a name: it contains a space.
+# Prefix of the names of demands, the relations of the arguments with which rules call another
+# relation. No relation of a rule sheet has such a name: it contains a space.
 DEMAND = "demand "
 Positions = dict[str, tuple[int, ...]]  # positions of the arguments in a demand, by relation
 
 
 def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> set[str]:
-    """Return the relations that may be derived by demand.
+    """Return the relations that may be derived by demand: only for arguments that rules ask for.
 
     These are all but keywords and the static relations that are negated, or on which `init`, `role`
     or a negated static relation relies: they must be complete before others are derived.
@@ -35,22 +36,31 @@ def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> se
     return set(graph) - (complete & set(static)) - set(ARITIES)
 
 
-def with_neighbors(rules: Iterable[Rule], large: Collection[str], demandable: set[str]) -> set[str]:
+def with_neighbors(
+    rules: Iterable[Rule], large: set[str], demandable: set[str], static: set[str]
+) -> set[str]:
     """Return large relations, relations that depend on them, and relations on which they depend.
+
+    Static relations on which large ones depend are left out, unless they are large themselves. The
+    returned relations are to be derived by demand: only for arguments that rules ask for.
 
     Args:
         rules: the rules of a rule sheet.
         large: the large relations.
         demandable: relations that may be derived by demand; no others are returned.
+        static: relations that do not depend on the state or the moves.
     """
     graph = dependencies(rules)
     reverse = reversed_edges(graph)
     relying = reachable(large, lambda name: reverse.get(name, set()) & demandable)
-    return relying | reachable(large, lambda name: graph.get(name, set()) & demandable)
+    used = demandable - static | large
+    return relying | reachable(large, lambda name: graph.get(name, set()) & used)
 
 
 def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:
     """Return the rules, restricted to demands, and the rules of the demands.
+
+    A demand is the relation of the arguments with which rules call another relation.
 
     Args:
         rules: the rules of a rule sheet.

@@ -1,8 +1,11 @@
 """Dynamics of a sheet: sequential or simultaneous, waiting moves, and the maximum game length.
 
-A game is sequential if in no reachable state two roles have a choice, that is, more than one legal
-move. This can be proved if a fluent of each role, such as `(control white)`, names the player to
-move. Otherwise it is assumed unless random games show the contrary, and each step verifies it.
+A game is sequential if in no reachable state two players have a choice, that is, more than one
+legal move. This can be proved if a fluent of each role, such as `(control white)`, names the player
+to move. Otherwise it is assumed unless random games show the contrary, and each step verifies it.
+
+The role `random` is not a player. A fluent such as `(control random)` may name the states in which
+all players wait for its move; without one it may have a choice in each state.
 
 Proofs use three-valued evaluation (`ternary`): arrays `may` and `must` say which values may be true
 and which must be true.
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.batch import GAMES, BatchResult, BatchSimulator
+from ludoteca.envs.gdl.chance import chance_may_end_first
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.parse import Term, parse
 from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
@@ -30,10 +34,10 @@ class Dynamics:
     """Dynamics of a network.
 
     Attributes:
-        sequential: whether at most one role has a choice in each state.
+        sequential: whether at most one player has a choice in each state.
         proved: whether `sequential` is proved, not only observed in random games.
-        control: for each role the fluent that is true when the role is to move; empty if no such
-            fluents are known.
+        control: for each role the fluent that is true when the role is to move, or -1 for the role
+            `random` if it has none; empty if no such fluents are known.
         waits: for each move, whether it is proved to be a waiting move: its role makes it only
             while another role is to move. Shape `[M]`.
         max_plies: bound on the joint moves of a game.
@@ -60,9 +64,12 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
     result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
     control = choose_control(network, candidates, result)
-    proved, waits = len(network.roles) == 1, np.zeros(len(network.moves), np.bool_)
-    if control and not proved:
-        proved, waits = _prove_control(network, np.array(control))
+    proved, waits = len(network.players) == 1, np.zeros(len(network.moves), np.bool_)
+    if control:
+        is_proven, waits = _prove_control(network, np.array(control))
+        proved |= is_proven
+    if waits.any() and chance_may_end_first(network, waits):
+        waits = np.zeros(len(network.moves), np.bool_)
     bound = prove_max_plies(network)
     limit = np.clip(LIMIT_FACTOR * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
     if not result.games:
@@ -79,11 +86,31 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     )
 
 
+def is_zero_sum(network: Network, random_games: BatchResult) -> bool:
+    """Return whether the goals of two players added up to 100 at the end of all random games.
+
+    If they do in each game, every goal is as frequent for one player as its complement is for the
+    other. Games with other numbers of players count as not zero-sum.
+    """
+    if len(network.players) != 2 or not random_games.games or random_games.bad_goals.any():
+        return False
+    counts: list[dict[int, int]] = [defaultdict(int), defaultdict(int)]
+    for role, value, count in zip(
+        network.goal_roles, network.goal_values, random_games.goal_counts.tolist(), strict=True
+    ):
+        if count and role in network.players:
+            player = network.players.index(role)
+            counts[player][int(value) if player == 0 else 100 - int(value)] += count
+    return counts[0] == counts[1]
+
+
 def control_candidates(network: Network) -> NDArray[np.int32]:
     """Return the groups of fluents that differ only in the name of a role, one fluent per role.
 
+    Groups that have no fluent for the role `random` come last.
+
     Returns:
-        Numbers of the fluents, by group and role. Shape `[C, R]`.
+        Numbers of the fluents, by group and role; -1 for none. Shape `[C, R]`.
     """
     roles = [_term(role) for role in network.roles]
     groups: dict[Term, dict[int, int]] = defaultdict(dict)
@@ -94,8 +121,14 @@ def control_candidates(network: Network) -> NDArray[np.int32]:
                 if item in roles:
                     pattern = (*term[:i], "?", *term[i + 1 :])
                     groups[pattern][roles.index(item)] = number
-    full = [group for group in groups.values() if len(group) == len(roles)]
-    rows = [[group[r] for r in range(len(roles))] for group in full]
+    full = [
+        group
+        for group in groups.values()
+        if len(group) > 1 or len(roles) == 1
+        if all(player in group for player in network.players)
+    ]
+    full.sort(key=lambda group: -len(group))
+    rows = [[group.get(r, -1) for r in range(len(roles))] for group in full]
     return np.array(rows, np.int32).reshape(-1, len(roles))
 
 
@@ -109,12 +142,12 @@ def choose_control(
     """Return the first candidate that random games never contradicted, or `()` if there is none.
 
     Exactly one of its fluents is true initially. Also return `()` if there is only one role, or if
-    two roles had a choice at once.
+    two players had a choice at once.
     """
     if len(network.roles) == 1 or result.two_choosers:
         return ()
     for group, errors in zip(candidates.tolist(), result.control_errors, strict=True):
-        if not errors and network.initial[group].sum() == 1:
+        if not errors and sum(network.initial[f] for f in group if f >= 0) == 1:
             return tuple(group)
     return ()
 
@@ -126,62 +159,77 @@ def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
 
 
 def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
-    """Prove that exactly one role is in control, and that only this role has a choice.
+    """Prove that exactly one role is in control, and that no other player has a choice.
 
-    Case r is any state in which role r is in control.
+    Case k is any state in which the k-th of the roles with a fluent in `control` is in control. The
+    role `random` may have a choice in each case.
 
     Returns:
         Whether both are proved, and for each move whether it is a waiting move, which its role
         never has when in control. Shape `[M]`.
     """
-    roles, moves = len(network.roles), len(network.moves)
-    may, must = _unknown(network, roles)
-    may[:, control] = must[:, control] = np.eye(roles, dtype=np.bool_)
+    owners = np.flatnonzero(control >= 0)
+    control = control[owners]
+    moves = len(network.moves)
+    may, must = _unknown(network, len(owners))
+    may[:, control] = must[:, control] = np.eye(len(owners), dtype=np.bool_)
     legal = evaluate_phase1(network, may, must)[0][:, :moves]
     start = network.move_start
     waits = np.zeros(moves, np.bool_)
-    moves_may, moves_must = legal.copy(), np.zeros((roles, moves), np.bool_)
+    moves_may, moves_must = legal.copy(), np.zeros((len(owners), moves), np.bool_)
     others_choose = False
-    for r in range(roles):
+    for r in range(len(network.roles)):
         mine = slice(start[r], start[r + 1])
-        waits[mine] = ~legal[r, mine] & legal[:, mine].any(0)
-        for q in range(roles):
-            if q != r:
-                others = legal[q, mine]
-                others_choose |= int(others.sum()) > 1
-                moves_must[q, mine] = others if others.sum() == 1 else False
+        for k, owner in enumerate(owners):
+            if owner == r:
+                waits[mine] = ~legal[k, mine] & legal[:, mine].any(0)
+            else:
+                others = legal[k, mine]
+                others_choose |= int(others.sum()) > 1 and r != network.random_role
+                moves_must[k, mine] = others if others.sum() == 1 else False
     if others_choose:
         return False, waits
     next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
     next_may, next_must = next_may[:, control], next_must[:, control]
     is_proven = bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
-    return is_proven or _prove_by_moves(network, control, legal, moves_must), waits
+    return is_proven or _prove_by_moves(network, owners, control, legal, moves_must), waits
 
 
 def _prove_by_moves(
-    network: Network, control: NDArray[np.int64], legal: Bits, forced: Bits
+    network: Network,
+    owners: NDArray[np.int64],
+    control: NDArray[np.int64],
+    legal: Bits,
+    forced: Bits,
 ) -> bool:
     """Prove for each move of the role in control that exactly one role is in control after it.
 
     Args:
         network: the network.
-        control: fluents that name the role in control. Shape `[R]`.
-        legal: which moves may be legal when role r is in control. Shape `[R, M]`.
-        forced: the only moves of the other roles then. Shape `[R, M]`.
+        owners: roles that can be in control. Shape `[K]`.
+        control: fluents that name them. Shape `[K]`.
+        legal: which moves may be legal when each of them is in control. Shape `[K, M]`.
+        forced: the only moves of the other roles then. Shape `[K, M]`.
     """
     cases = []
-    for r in range(len(network.roles)):
+    for k, r in enumerate(owners):
         mine = np.arange(network.move_start[r], network.move_start[r + 1])
-        cases += [(r, int(m)) for m in mine[legal[r, mine]]]
+        cases += [(k, int(m)) for m in mine[legal[k, mine]]]
     if len(cases) > MAX_CASES:
         return False
     may, must = _unknown(network, len(cases))
     moves_must = np.zeros((len(cases), len(network.moves)), np.bool_)
-    for k, (r, m) in enumerate(cases):
-        may[k, control] = must[k, control] = np.arange(len(control)) == r
-        moves_must[k] = forced[r]
-        moves_must[k, m] = True
-    next_may, next_must = evaluate_phase2(network, may, must, moves_must, moves_must)
+    moves_may = moves_must.copy()
+    chance = network.random_role
+    by_chance = slice(*network.move_start[chance : chance + 2]) if chance >= 0 else slice(0)
+    for i, (k, m) in enumerate(cases):
+        may[i, control] = must[i, control] = np.arange(len(control)) == k
+        moves_must[i] = forced[k]
+        moves_must[i, m] = True
+        moves_may[i] = moves_must[i]
+        if owners[k] != chance:
+            moves_may[i, by_chance] = legal[k, by_chance]
+    next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
     next_may, next_must = next_may[:, control], next_must[:, control]
     return bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
 

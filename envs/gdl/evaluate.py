@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.rule_calls import InterpretedProgram, make_interpreted_evaluation
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.interpreted import interpreting
+from ludoteca.envs.jit import compiled, factory, kernel
 
 # In one phase; with more gates, LLVM takes many seconds for each function that contains them.
 MAX_STRAIGHT_GATES = 1500
+# In interpreted mode, Python evaluates up to this number of gates of a phase, about 1 us each.
+MAX_PYTHON_GATES = 200
 # For the values of the interpreter: threads of some systems have a stack of only 512 KB.
 MAX_STACK_BYTES = 400_000
 ONE = np.uint64(1)
@@ -37,7 +40,8 @@ def make_evaluation(
     Both in compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
     move of each role (index of `Network.moves`, -1 for none; int32 `[R]`), and writes the bits of
     the outputs to the words `out`, which may be the same array as `fluents`. Bit i is bit `i % 64`
-    of word `i // 64`, where bit 0 is the lowest.
+    of word `i // 64`, where bit 0 is the lowest. In Python, too, compiled code walks through the
+    gates of a program with more than `MAX_PYTHON_GATES`.
 
     Args:
         program: the gates.
@@ -52,6 +56,9 @@ def make_evaluation(
         return make_interpreted_evaluation(program)
     num_moves = 0 if move_start is None else int(move_start[-1])
     interpret, num_slots = _make_interpreter(program, num_fluents, num_moves), program.num_slots
+    interpret_fast = None
+    if len(program.gates) > MAX_PYTHON_GATES:
+        interpret_fast = _CompiledInterpreter(program, num_fluents, num_moves)
     straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
     kind = "straight" if straight else "interpreted"
     if not straight and num_slots > MAX_STACK_BYTES:
@@ -65,7 +72,8 @@ def make_evaluation(
         # Always true. The digest in the name of cached machine code covers the variables of this
         # function, but not its overloads: by `kind` it depends on the overload.
         if kind:
-            interpret(fluents, joint, out, np.zeros(num_slots, np.uint8))
+            run = interpret if interpret_fast is None else interpret_fast
+            run(fluents, joint, out, np.zeros(num_slots, np.uint8))
 
     if straight:
         run_straight = _make_straight(program, num_fluents, move_start)
@@ -90,50 +98,110 @@ def make_evaluation(
     return evaluate
 
 
+@kernel
+def walk_gates(
+    gates: Any,
+    segments: Any,
+    outputs: Any,
+    num_fluents: int,
+    num_moves: int,
+    fluents: Any,
+    joint: Any,
+    out: Any,
+    values: Any,
+) -> None:
+    """Evaluate a program gate by gate; for the arrays see `Program` and `make_evaluation`.
+
+    `values` has a byte of scratch memory per slot.
+    """
+    values[0] = 0
+    for i in range(num_fluents):
+        values[1 + i] = (fluents[i >> 6] >> np.uint64(i & 63)) & ONE
+    if num_moves > 0:
+        for i in range(num_moves):
+            values[1 + num_fluents + i] = 0
+        for r in range(len(joint)):
+            if joint[r] >= 0:
+                values[1 + num_fluents + joint[r]] = 1
+    for k in range(len(segments)):
+        begin, end, loop = segments[k, 0], segments[k, 1], segments[k, 2]
+        if loop:
+            for i in range(begin, end):
+                if gates[i, 3]:
+                    values[gates[i, 0]] = 0
+        changed = True
+        while changed:
+            changed = False
+            for i in range(begin, end):
+                a, b = gates[i, 1], gates[i, 2]
+                value = (values[a >> 1] ^ (a & 1)) & (values[b >> 1] ^ (b & 1))
+                if loop and gates[i, 3] and values[gates[i, 0]] != value:
+                    changed = True
+                values[gates[i, 0]] = value
+    for w in range(len(out)):
+        word = np.uint64(0)
+        for i in range(64 * w, min(64 * w + 64, len(outputs))):
+            literal = outputs[i]
+            bit = np.uint64(values[literal >> 1] ^ (literal & 1))
+            word |= bit << np.uint64(i & 63)
+        out[w] = word
+
+
+@factory()
+def make_walk() -> Any:
+    """Return `walk_gates` as a compiled function."""
+
+    @compiled
+    def walk(
+        gates: Any,
+        segments: Any,
+        outputs: Any,
+        num_fluents: int,
+        num_moves: int,
+        fluents: Any,
+        joint: Any,
+        out: Any,
+        values: Any,
+    ) -> None:
+        walk_gates(gates, segments, outputs, num_fluents, num_moves, fluents, joint, out, values)
+
+    return walk
+
+
 def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any:
     """Return `interpret(fluents, joint, out, values)`, with a byte of scratch memory per slot."""
     # The largest number in `gates` is a literal, 2 * num_slots - 1.
     gate_dtype: Any = np.uint16 if program.num_slots < 2**15 else np.int32
     gates = np.ascontiguousarray(program.gates.astype(gate_dtype))
     segments, outputs = program.segments, program.outputs
-    num_outputs, num_segments = len(outputs), len(segments)
-    first_move_slot = 1 + num_fluents
 
     @kernel
     def interpret(fluents: Any, joint: Any, out: Any, values: Any) -> None:
-        values[0] = 0
-        for i in range(num_fluents):
-            values[1 + i] = (fluents[i >> 6] >> np.uint64(i & 63)) & ONE
-        if num_moves > 0:
-            for i in range(num_moves):
-                values[first_move_slot + i] = 0
-            for r in range(len(joint)):
-                if joint[r] >= 0:
-                    values[first_move_slot + joint[r]] = 1
-        for k in range(num_segments):
-            begin, end, loop = segments[k, 0], segments[k, 1], segments[k, 2]
-            if loop:
-                for i in range(begin, end):
-                    if gates[i, 3]:
-                        values[gates[i, 0]] = 0
-            changed = True
-            while changed:
-                changed = False
-                for i in range(begin, end):
-                    a, b = gates[i, 1], gates[i, 2]
-                    value = (values[a >> 1] ^ (a & 1)) & (values[b >> 1] ^ (b & 1))
-                    if loop and gates[i, 3] and values[gates[i, 0]] != value:
-                        changed = True
-                    values[gates[i, 0]] = value
-        for w in range(len(out)):
-            word = np.uint64(0)
-            for i in range(64 * w, min(64 * w + 64, num_outputs)):
-                literal = outputs[i]
-                bit = np.uint64(values[literal >> 1] ^ (literal & 1))
-                word |= bit << np.uint64(i & 63)
-            out[w] = word
+        walk_gates(gates, segments, outputs, num_fluents, num_moves, fluents, joint, out, values)
 
     return interpret
+
+
+class _CompiledInterpreter:
+    """Compiled `interpret`, see `_make_interpreter`, for Python; all sheets share its code.
+
+    Args:
+        program: the gates.
+        num_fluents: number of fluents.
+        num_moves: number of moves that are inputs.
+    """
+
+    def __init__(self, program: Program, num_fluents: int, num_moves: int):
+        gates = np.ascontiguousarray(program.gates.astype(np.int32))
+        self._program = gates, program.segments, program.outputs, num_fluents, num_moves
+
+    def __call__(self, fluents: Any, joint: Any, out: Any, values: Any) -> None:
+        with interpreting(False):
+            walk = make_walk()
+        walk(*self._program, fluents, joint, out, values)
+
+    def __repr__(self) -> str:
+        return "compiled interpreter"  # the same in each process, for digests of sources
 
 
 def _make_stack_bytes(size: int) -> Any:

@@ -1,25 +1,31 @@
 """Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`.
 
 Encoding of a state of a sheet with two players and the fluents (at 1), (at 2), (at 3) and
-(control x), of which (at 2) and (control x) are true, as player 1 observes it; each plane has one
-cell:
+(control x), of which (at 2) and (control x) are true, as player 1 observes it without a board; each
+plane has one cell:
 
     `fluents`   planes
     bits 0-3    0 1 2 3   4 5
     0 1 0 1     0 1 0 1   0 1
+
+With a board, `boards.Board` has the plane and the cell of each fluent.
 """
 
-import math
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.actions import number_actions
+from ludoteca.envs.gdl.actions import NONE, action_terms, number_actions
+from ludoteca.envs.gdl.board_actions import BoardActions, arrange_actions, reorder_moves
+from ludoteca.envs.gdl.board_layout import board_layout, fluent_layout
+from ludoteca.envs.gdl.board_views import board_view, flat_view, percept_view
+from ludoteca.envs.gdl.boards import Board
 from ludoteca.envs.gdl.compile import compile_text
-from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
+from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
 from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
@@ -27,20 +33,18 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.gdl.percepts import validate_percepts
+from ludoteca.envs.gdl.symmetries import DetectedBoard, SheetSymmetries, find_sheet_board
 from ludoteca.envs.interpreted import interpreting
-from ludoteca.envs.jit import kernel
-from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import choice, integer
 from ludoteca.envs.record_views import view_records
-from ludoteca.envs.symmetry import Symmetry
 
-COLORS = (
-    "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
-)  # fmt: skip
-LETTERS = "ABCDEFGH"  # of the players in text rendering
+PLANES = ("board", "flat")
+MAX_VALUES = 100_000  # of an observation on a board; larger ones are flat
 _games: dict[Any, Game] = {}  # by text of the sheet and parameters
 # By the text of the sheet and the limits.
 _networks: dict[tuple[str, float, int], tuple[Network, Dynamics]] = {}
+_boards: dict[tuple[str, float, int], DetectedBoard | None] = {}
 
 
 def gdl(
@@ -48,11 +52,16 @@ def gdl(
     max_plies: int | None = None,
     max_seconds: float = MAX_SECONDS,
     max_instances: int = MAX_INSTANCES,
+    observe: str = "auto",
+    planes: str = "board",
 ) -> Game:
     """Game from a rule sheet in the Game Description Language (GDL).
 
-    Observations are the fluents of the sheet, one plane of one cell each, in the order of
-    `rules(game).fluents`, and the observing player, one-hot, one plane for each player.
+    If the fluents of the sheet are on a board, such as `(cell 1 2 x)`, observations are the planes
+    of the board, `board(game).planes`. Otherwise they are the fluents, one plane of one cell each,
+    in the order of `rules(game).fluents`. The observing player follows, one-hot, one plane for each
+    player, unless the rules are the same for both players, see docs/gdl.md. If the sheet has rules
+    for `sees`, observations are the percepts of the player instead, see `percepts`.
 
     A sheet that exceeds a limit of the compilation is interpreted, with a `GDLWarning`: the game is
     the same, thousands of times slower.
@@ -64,6 +73,9 @@ def gdl(
             multiple of the length of the longest of many random games.
         max_seconds: limit of CPU seconds for the compilation of the sheet.
         max_instances: limit of ground instances of rules.
+        observe: `"auto"`: players observe the state, or their percepts if the sheet has rules for
+            `sees`; `"state"`: they always observe the state.
+        planes: `"board"`, or `"flat"` for observations without a board.
 
     Raises:
         ValueError: if a parameter is out of range, or there is no such file.
@@ -72,12 +84,14 @@ def gdl(
     """
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
+    choice("observe", observe, ("auto", "state"))
+    choice("planes", planes, PLANES)
     file = find_sheet(path)
     try:
         text = read_sheet(file)
     except OSError as error:
         raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {error}") from None
-    key = (text, str(path), max_plies, max_seconds, max_instances)
+    key = (text, str(path), max_plies, max_seconds, max_instances, observe, planes)
     with LOCK:
         if key not in _games:
             network, dynamics = _compiled(text, file.name, max_seconds, max_instances)
@@ -86,8 +100,16 @@ def gdl(
                 "max_plies": max_plies,
                 "max_seconds": max_seconds,
                 "max_instances": max_instances,
+                "observe": observe,
+                "planes": planes,
             }
-            game = make_network_game(network, dynamics, file.stem, params, max_plies)
+            limits = text, max_seconds, max_instances
+            if limits not in _boards:
+                _boards[limits] = find_sheet_board(text, network, dynamics)
+            found = _boards[limits]
+            game = make_network_game(
+                network, dynamics, file.stem, params, max_plies, observe == "state", found
+            )
             object.__setattr__(game, "_factory", gdl)  # the dataclass is frozen
             _games[key] = game
         return _games[key]
@@ -111,9 +133,52 @@ def dynamics(game: Game) -> Dynamics:
     return _rules(game)[1]
 
 
-def _rules(game: Game) -> tuple[Network, Dynamics]:
-    """Return the network and the dynamics that `make_network_game` has stored in a game."""
-    rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+def board(game: Game) -> Board | None:
+    """Return the board of a game that `gdl` has made, or None if it has none.
+
+    Raises:
+        ValueError: for any other game.
+    """
+    _rules(game)
+    found: Board | None = vars(game)["_board"]
+    return found
+
+
+def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int = 0) -> Any:
+    """Return the position of a game that `gdl` has made in a state, as a record like `Game.new`.
+
+    The record has no last moves, and no percepts.
+
+    Args:
+        game: the game.
+        fluents: the true fluents, names in `rules(game).fluents`.
+        plies: number of joint moves so far.
+        seed: seed of the chance events to come.
+
+    Raises:
+        ValueError: if the game is not from a rule sheet, or a fluent can never be true.
+    """
+    network, _, kernels = _rules(game)
+    is_true = np.zeros(-(-len(network.fluents) // 64) * 64, np.bool_)
+    for fluent in fluents:
+        if fluent not in network.fluents:
+            raise ValueError(f"the fluent {fluent} can never be true")
+        is_true[network.fluents.index(fluent)] = True
+    s = game.new(seed)
+    s.fluents[:] = np.packbits(is_true, bitorder="little").view("<u8")
+    for name, value in (("joint", NONE), ("percepts", 0), ("turn_percepts", 0),
+                        ("game_percepts", 0), ("last_action", NONE)):  # fmt: skip
+        if name in (game.state.names or ()):
+            s[name] = value
+    s.plies = plies
+    with np.errstate(all="ignore"):  # kernels may rely on integer overflow
+        kernels.refresh(s)
+    return s
+
+
+def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
+    """Return the network, dynamics and kernels that `make_network_game` has stored in a game."""
+    rules: tuple[Network, Dynamics, GDLKernels] | None = vars(game).get("_rules")
     if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
     return rules
@@ -158,6 +223,8 @@ def make_network_game(
     title: str,
     params: dict[str, Any],
     max_plies: int | None = None,
+    observe_state: bool = False,
+    found: DetectedBoard | None = None,
 ) -> Game:
     """Return the game of a network.
 
@@ -165,23 +232,47 @@ def make_network_game(
         network: the network.
         dynamics: its dynamics.
         title: displayed name.
-        params: parameters of the factory.
+        params: parameters of the factory; with `planes="flat"`, observations have no board.
         max_plies: limit of joint moves, or None for that of the dynamics.
+        observe_state: whether players observe the state even if the sheet has rules for `sees`.
+        found: its board, if there is one.
     """
-    actions = number_actions(network, dynamics)
+    terms = action_terms(network, dynamics)
+    order = BoardActions("none", terms)
+    if found is not None:
+        order = arrange_actions(terms, found.board, found.has_stacks)
+        network, dynamics = reorder_moves(network, dynamics, order.terms)
+    actions = number_actions(network, dynamics, order.terms)
     limit = dynamics.max_plies if max_plies is None else max_plies
     kernels = make_kernels(network, dynamics, actions, limit)
-    num_fluents, roles = len(network.fluents), len(network.roles)
-    num_actions = len(actions.names)
+    num_cells = found.board.rows * found.board.columns if found else 0
+    symmetries = SheetSymmetries(
+        network, dynamics, found, actions, num_cells if order.kind == "cells" else 0
+    )
+    players, num_actions = len(network.players), len(actions.names)
+    if network.has_hidden_information and not observe_state:
+        view = percept_view(network, num_actions)
+    elif (
+        found is None
+        or params.get("planes") == "flat"
+        or (len(found.board.planes) + players) * num_cells > MAX_VALUES
+    ):
+        view = flat_view(network, symmetries)
+    else:
+        view = board_view(network, symmetries)
+    layout = fluent_layout(network)
+    if found is not None:
+        layout = board_layout(network, found.board, found.empty, order)
     game = Game(
         name="gdl",
         title=f"{title} (GDL)",
         params=params,
-        num_players=roles,
+        num_players=players,
         num_actions=num_actions,
         max_plies=limit,
-        observation_shape=(num_fluents + roles, 1, 1),
+        observation_shape=view.shape,
         dynamics="sequential" if dynamics.sequential else "simultaneous",
+        zero_sum=is_zero_sum(network, dynamics.random_games),
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
@@ -190,54 +281,19 @@ def make_network_game(
         step=kernels.step,
         is_terminal=kernels.is_terminal,
         returns=kernels.returns,
-        observe=_make_observe(num_fluents, roles),
-        layout=_layout(network),
+        observe=view.observe,
+        layout=layout,
         action_names=actions.names,
-        symmetries=lambda: (Symmetry("identity", np.zeros(1, np.int64), np.arange(num_actions)),),
-        validate=_make_validate(network, kernels, limit),
+        symmetries=view.symmetries,
+        mirror=view.mirror,
+        validate=_make_validate(network, kernels, limit, num_actions),
     )
-    object.__setattr__(game, "_rules", (network, dynamics))
+    object.__setattr__(game, "_rules", (network, dynamics, kernels))
+    object.__setattr__(game, "_board", found and found.board)
     return game
 
 
-def _make_observe(num_fluents: int, roles: int) -> Any:
-    """Return the kernel `observe` of `Game`."""
-
-    @kernel
-    def observe(s: Any, player: int, out: Any) -> None:
-        for i in range(num_fluents):
-            out[i, 0, 0] = (s.fluents[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
-        for r in range(roles):
-            out[num_fluents + r, 0, 0] = r == player
-
-    return observe
-
-
-def fluent_bits(s: Any, num_fluents: int) -> Any:
-    """Return whether each fluent is true in a record. Shape `[num_fluents]`."""
-    words = np.asarray(s["fluents"]).astype("<u8")
-    return np.unpackbits(words.view(np.uint8), bitorder="little")[:num_fluents].astype(np.bool_)
-
-
-def _layout(network: Network) -> Layout:
-    """Return a layout that shows every fluent as a cell, row after row."""
-    size = len(network.fluents)
-    columns = max(1, math.isqrt(max(size - 1, 0)) + 1)
-    rows = max(1, -(-size // columns))
-    pieces = [Piece("#", "true", "square", "#3f4a5a")]
-    # No cell shows the pieces of the players: they give the players' names and colors.
-    for r, role in enumerate(network.roles):
-        pieces.append(Piece(LETTERS[r], role, "disc", COLORS[r], r))
-
-    def cells(s: Any) -> Any:
-        shown = np.zeros(rows * columns, np.int8)
-        shown[:size] = fluent_bits(s, size)
-        return shown.reshape(rows, columns)
-
-    return Layout("squares", rows, columns, tuple(pieces), cells, coordinates="none")
-
-
-def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any:
+def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_actions: int) -> Any:
     """Return the function `validate` of `Game`."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
 
@@ -252,6 +308,10 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any
             return f"joint is {s['joint'].tolist()}, expected moves from -1 to {num_moves - 1}"
         if not np.isin(s["forfeited"], (0, 1)).all():
             return f"forfeited is {s['forfeited'].tolist()}, expected 0s and 1s"
+        if network.has_hidden_information and (
+            problem := validate_percepts(network, num_actions, s)
+        ):
+            return problem
         copy = np.zeros(1, kernels.state)
         copy[0] = np.asarray(s)[()]
         fresh = view_records(copy)[0]

@@ -9,6 +9,7 @@ fluent stays true unless it is changed) with a rule for each move that leaves th
 becomes a few gates.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -21,8 +22,10 @@ from ludoteca.envs.gdl.rules import Atom
 
 FALSE, TRUE = 0, 1
 # Relations whose atoms are computed, with all atoms on which they depend.
-RESULTS = {"legal", "next", "goal", "terminal"}
+RESULTS = {"legal", "next", "goal", "terminal", "sees"}
 GATE, FEEDBACK = 0, 1  # kinds of operations
+COMPONENTS_PER_CHECK = 256  # atoms, or groups of atoms, between two checks of the time
+MAX_UNION = 50_000  # bodies of atoms that stand for moves, up to which they are united
 Operation = tuple[int, int, int, int]  # node, two literals, kind
 # Body of a ground rule: numbers of the atoms that must hold, and of those that must not hold.
 Body = tuple[tuple[int, ...], tuple[int, ...]]
@@ -55,6 +58,9 @@ class Gates:
         self.moves = grounder.possible("does")
         self._role_of: dict[int, Term] = {}  # role by the literal of a move
         self._moves_of: dict[Term, set[int]] = defaultdict(set)  # literals of moves by role
+        # Bodies of the atoms each of whose bodies has exactly one move, by number.
+        self._move_bodies: dict[int, list[Body]] = {}
+        self._unions: dict[frozenset[int], int] = {}  # literals by numbers of such atoms
         for atom in self.moves:
             literal = self._literals[grounder.number(atom)] = self._new_node()
             self._role_of[literal] = atom[1]
@@ -82,10 +88,16 @@ class Gates:
 
         atoms = self._grounder.atoms
         roots = [number for number in bodies if atoms[number][0] in RESULTS]
-        for component in components(roots, relies_on):
-            self._limits.check_time()
-            if len(component) == 1 and component[0] not in relies_on(component[0]):
-                self._literals[component[0]] = self._disjunction(bodies[component[0]])
+        for count, component in enumerate(components(roots, relies_on)):
+            if count % COMPONENTS_PER_CHECK == 0:
+                self._limits.check_time()
+            first, own = component[0], bodies[component[0]]
+            if len(component) == 1 and not any(
+                first in body[0] or first in body[1] for body in own
+            ):
+                self._literals[first] = self._disjunction(own)
+                if all(len(self._moves_in(positive)) == 1 for positive, _ in own):
+                    self._move_bodies[first] = own
             else:
                 self._build_loop(component, bodies)
 
@@ -136,11 +148,22 @@ class Gates:
         return literal
 
     def _all(self, literals: Iterable[int]) -> int:
-        """Return the literal of the AND of some literals."""
-        result = TRUE
-        for literal in sorted(set(literals)):
-            result = self._and(result, literal)
-        return result
+        """Return the literal of the AND of some literals.
+
+        The gates form a binary trie of the literals' nodes, so similar sets share most gates, and
+        gates that follow each other seldom depend on each other.
+        """
+        ordered = sorted(set(literals))
+        return self._all_of(ordered, 0, len(ordered)) if ordered else TRUE
+
+    def _all_of(self, ordered: list[int], start: int, end: int) -> int:
+        """Return the literal of the AND of `ordered[start:end]`, which is not empty."""
+        if end - start == 1:
+            return ordered[start]
+        first, last = ordered[start], ordered[end - 1]
+        bit = (first ^ last).bit_length() - 1  # the highest bit in which two literals differ
+        middle = bisect_left(ordered, last >> bit << bit, start, end)
+        return self._and(self._all_of(ordered, start, middle), self._all_of(ordered, middle, end))
 
     def _any(self, literals: Iterable[int]) -> int:
         """Return the literal of the OR of some literals."""
@@ -155,24 +178,48 @@ class Gates:
         """Return the literal of a disjunction of bodies, with moves factored out.
 
         Bodies with one move are grouped by the rest of the body. Groups with the same moves are
-        combined: (rest 1 or rest 2 ...) and (move 1 or move 2 ...).
+        combined: (rest 1 or rest 2 ...) and (move 1 or move 2 ...). Bodies with one atom that
+        stands for moves are grouped, too, so that these atoms are united before they are computed.
         """
         moves_by_rest: dict[int, set[int]] = defaultdict(set)
+        relations_by_rest: dict[int, set[int]] = defaultdict(set)
         alternatives = []
         for positive, negative in bodies:
-            move_atoms = [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
-            if len(move_atoms) != 1:
+            made = self._moves_in(positive)
+            relations = [n for n in positive if n in self._move_bodies]
+            if len(made) == 1:
+                rest = self._conjunction([n for n in positive if n != made[0]], negative)
+                if rest != FALSE:
+                    moves_by_rest[rest].add(self._literals[made[0]])
+            elif len(relations) == 1 and not made:
+                rest = self._conjunction([n for n in positive if n != relations[0]], negative)
+                relations_by_rest[rest].add(relations[0])
+            else:
                 alternatives.append(self._conjunction(positive, negative))
-                continue
-            rest = self._conjunction([n for n in positive if n != move_atoms[0]], negative)
-            if rest != FALSE:
-                moves_by_rest[rest].add(self._literals[move_atoms[0]])
         rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
         for rest, moves in moves_by_rest.items():
             rests_by_moves[frozenset(moves)].append(rest)
         for literals, rests in rests_by_moves.items():
             alternatives.append(self._and(self._any(rests), self._any_move(literals)))
+        for rest, numbers in relations_by_rest.items():
+            alternatives.append(self._and(rest, self._union(frozenset(numbers))))
         return self._any(alternatives)
+
+    def _moves_in(self, positive: Iterable[int]) -> list[int]:
+        """Return the numbers of the moves among the atoms of a body."""
+        return [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
+
+    def _union(self, numbers: frozenset[int]) -> int:
+        """Return the literal of the disjunction of atoms that stand for moves."""
+        if len(numbers) == 1:
+            return self._literals[min(numbers)]
+        literal = self._unions.get(numbers)
+        if literal is None:
+            if sum(len(self._move_bodies[n]) for n in numbers) > MAX_UNION:
+                return self._any(self._literals[n] for n in numbers)
+            bodies = [body for n in sorted(numbers) for body in self._move_bodies[n]]
+            literal = self._unions[numbers] = self._disjunction(bodies)
+        return literal
 
     def _any_move(self, literals: frozenset[int]) -> int:
         """Return the literal that is true if one of these moves is made."""

@@ -4,59 +4,107 @@ Static relations, which do not depend on the state, are computed exactly, stratu
 others, the dynamic ones, are over-approximated: an atom is assumed to be possible if it can be
 derived from the initial state and any sequence of legal moves, where negative literals of dynamic
 relations are taken to hold.
+
+A large relation may be derived by demand: only its atoms with arguments with which other rules call
+it are derived, instead of all. The arguments are derived, too, as a further relation, its demand.
+See `ludoteca.envs.gdl.demand`; the transformation is known as magic sets.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ludoteca.envs.gdl.demand import DEMAND, demand_rules, demandable_relations, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
 from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
+from ludoteca.envs.gdl.split import split_rules
 
 # Keywords whose relations are dynamic in every sheet, even if its rules do not use the state.
-DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
+DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal", "sees"}
 MAX_TERM_DEPTH = 200  # nesting of terms; deeper ones probably grow without end
 DEPTH_INTERVAL = 64  # facts between two checks of the depth
 # Number of instances and facts after which grounding starts anew, with large relations derived by
-# demand. If no relation is large, the budget is multiplied by BUDGET_GROWTH instead.
+# demand (see above). If no relation is large, the budget is multiplied by BUDGET_GROWTH instead.
 FIRST_BUDGET = 100_000
 BUDGET_GROWTH = 2
+# Grounding starts anew with rules split by estimates at a budget from SPLIT_BUDGET on, if they
+# divide the estimated number of instances by MIN_SPLIT_GAIN. At a budget from LATE_SPLIT_BUDGET on,
+# the number may even grow: splits gain most in rules that are hard to estimate.
+SPLIT_BUDGET, MIN_SPLIT_GAIN = 400_000, 2.0
+LATE_SPLIT_BUDGET, MIN_LATE_SPLIT_GAIN = 1_600_000, 0.1
+MOST_DEMANDS = 4  # useless demands are dropped first if they are the 4th part of all demands
 LARGE_SHARE = 50  # a relation is large if its facts exceed the 50th part of the budget
 Instance = tuple[int, tuple[int, ...], tuple[int, ...]]  # see `Grounder.instances`
 
 
 class LargeRelationsError(Exception):
-    """Signal that `relations` are so large that they should be derived by demand."""
+    """Signal that relations are so large that they should be derived by demand.
+
+    Attributes:
+        shares: the relations, with the numbers of their facts as shares of the budget.
+    """
+
+    def __init__(self, shares: dict[str, float]):
+        super().__init__(shares)
+        self.shares = shares
+
+
+class LargeDemandsError(Exception):
+    """Signal that the demands of `relations` have more facts than they can save."""
 
     def __init__(self, relations: set[str]):
         super().__init__(relations)
         self.relations = relations
 
 
-class LargeDemandsError(Exception):
-    """Signal that demands have more facts than the relations that they restrict."""
+class SplitError(Exception):
+    """Signal that the rules should be split in another way: as the rules `split`."""
+
+    def __init__(self, split: list[Rule]):
+        super().__init__(split)
+        self.split = split
 
 
 def ground(rules: list[Rule], limits: Limits) -> "Grounder":
-    """Return the ground rules of a sheet; relations that prove large are derived by demand.
+    """Return the ground rules of a sheet, whose rules are split into smaller ones.
+
+    If there are many instances, rules with many are split by estimates of their numbers, and
+    relations that prove large are derived by demand.
 
     Raises:
         GDLError: if the sheet has no role.
         GDLLimitError: if a limit is exceeded.
     """
-    demanded: set[str] | None = set()  # see `Grounder`
+
+    def split_by_estimates(grounder: Grounder) -> None:
+        known = grounder.known_size
+        cheaper = split_rules(rules, Estimates(rules, known))
+        totals = [Estimates(each, known).total(_rules_on_state(each)) for each in (split, cheaper)]
+        late = grounder.budget >= LATE_SPLIT_BUDGET
+        gain = MIN_LATE_SPLIT_GAIN if late else MIN_SPLIT_GAIN
+        if cheaper != split and gain * totals[1] <= totals[0]:
+            raise SplitError(cheaper)
+
+    split = split_rules(rules)
+    demanded, complete = dict[str, float](), set[str]()  # see `Grounder`
+    at_budget: Callable[[Grounder], None] | None = split_by_estimates
     while True:
         try:
-            return Grounder(rules, limits, demanded)
+            return Grounder(split, limits, demanded, complete, at_budget)
+        except SplitError as other:
+            split, at_budget = other.split, None
+            demanded, complete = {}, set()
         except LargeRelationsError as large:
-            demanded = demanded | large.relations if demanded is not None else None
-        except LargeDemandsError:
-            demanded = None
+            demanded = large.shares | demanded
+        except LargeDemandsError as useless:
+            complete = complete | useless.relations
+            demanded = {name: share for name, share in demanded.items() if name not in complete}
         limits.instances = 0
 
 
@@ -66,10 +114,14 @@ class Grounder:
     Args:
         rules: the rules.
         limits: limits of time and instances.
-        demanded: relations to derive only by demand; None: all relations are derived completely,
-            even large ones.
+        demanded: relations to derive only by demand, for the arguments with which rules call them,
+            with the numbers of their facts without demand as shares of a budget.
+        complete: relations to derive completely, even if they are large.
+        at_budget: function of the grounder that is called at the end of each budget of at least
+            `SPLIT_BUDGET`.
 
     Attributes:
+        budget: number of instances and facts after which large relations are looked for.
         atoms: ground atoms, by number.
         numbers: numbers of the atoms.
         known: atoms that can hold.
@@ -79,9 +131,17 @@ class Grounder:
         initial: terms that are true in the initial state.
     """
 
-    def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] | None = ()):
-        self._limits = limits
-        self._budget, self._spent = FIRST_BUDGET, 0  # instances and facts; see `_count_instance`
+    def __init__(
+        self,
+        rules: list[Rule],
+        limits: Limits,
+        demanded: Mapping[str, float] = MappingProxyType({}),
+        complete: Collection[str] = (),
+        at_budget: Callable[["Grounder"], None] | None = None,
+    ):
+        self._limits, self._at_budget = limits, at_budget
+        self.budget = FIRST_BUDGET
+        self._spent = 0  # instances and facts since the beginning
         self.atoms: list[Atom] = []
         self.numbers: dict[Atom, int] = {}
         self.known: set[Atom] = set()
@@ -94,21 +154,23 @@ class Grounder:
         self._rules = rules
         self._static = set(graph) - _dependent_relations(graph)
         self._demandable = demandable_relations(rules, self._static)
-        self._demandable -= self._demandable if demanded is None else set(demanded)
-        demanded = demanded or ()
-        self._dynamic = _dependent_relations(graph, demanded)
-        static = [name for name in graph if name not in self._dynamic]
-        for component in components(static, lambda name: graph.get(name, set()) - self._dynamic):
+        self._demandable -= {*demanded, *complete}
+        self._demanded = demanded
+        self._finished = set[str]()  # relations all of whose facts are known
+        growing = _dependent_relations(graph, demanded)
+        complete_first = [name for name in graph if name not in growing]
+        for component in components(complete_first, lambda name: graph.get(name, set()) - growing):
             names = set(component)
             self._run([rule for rule in rules if rule.head[0] in names], names, set())
+            self._finished |= names
         self.roles = _roles(rules)
         self.initial: list[Term] = [atom[1] for atom in self._facts["init"]]
         for term in self.initial:
             self._add(("true", term))
-        dynamic_rules = [rule for rule in rules if rule.head[0] in self._dynamic]
-        dynamic_rules, demands = demand_rules(dynamic_rules, demanded)
-        growing = self._dynamic | {str(rule.head[0]) for rule in demands}
-        self._run([*dynamic_rules, *demands], growing, self._dynamic)
+        growing_rules = [rule for rule in rules if rule.head[0] in growing]
+        growing_rules, demands = demand_rules(growing_rules, demanded)
+        growing |= {str(rule.head[0]) for rule in demands}
+        self._run([*growing_rules, *demands], growing, set(graph) - self._static | DYNAMIC)
         self.instances = list(self._seen)
         self._seen, self._indices = set(), defaultdict(dict)
 
@@ -119,6 +181,10 @@ class Grounder:
             number = self.numbers[atom] = len(self.atoms)
             self.atoms.append(atom)
         return number
+
+    def known_size(self, relation: str) -> int | None:
+        """Return the number of facts of a relation, or None if not all are known."""
+        return len(self._facts[relation]) if relation in self._finished else None
 
     def possible(self, relation: str) -> list[Atom]:
         """Return the atoms of a relation that can hold."""
@@ -195,28 +261,46 @@ class Grounder:
         """Count an instance or fact; at the end of the budget, signal large relations.
 
         Raises:
+            SplitError: if the rules should be split in another way.
             LargeDemandsError: if most known atoms are demands.
             LargeRelationsError: if there are large relations that may be derived by demand.
             GDLLimitError: if a limit is exceeded.
         """
         self._limits.count_instance()
         self._spent += 1
-        if self._spent >= self._budget:
-            demands = sum(
-                len(facts) for name, facts in self._facts.items() if name.startswith(DEMAND)
-            )
-            if 2 * demands > len(self.known):
-                raise LargeDemandsError
+        if self._spent >= self.budget:
+            if self._at_budget and self.budget >= SPLIT_BUDGET:
+                self._at_budget(self)
+            self._check_demands()
             large = {
                 name
                 for name in self._demandable
-                if len(self._facts[name]) * LARGE_SHARE > self._budget
+                if len(self._facts[name]) * LARGE_SHARE > self.budget
             }
             if large:
-                # Of the static relations, only large ones are derived by demand.
-                demandable = self._demandable - self._static | large
-                raise LargeRelationsError(with_neighbors(self._rules, large, demandable))
-            self._budget *= BUDGET_GROWTH
+                names = with_neighbors(self._rules, large, self._demandable, self._static)
+                raise LargeRelationsError(
+                    {name: len(self._facts[name]) / self.budget for name in names}
+                )
+            self.budget *= BUDGET_GROWTH
+
+    def _check_demands(self) -> None:
+        """Signal demands that are so large that they hardly restrict their relations.
+
+        Demands are checked only if most known atoms are demands.
+        """
+        demands = {name: len(self._facts[f"{DEMAND}{name}"]) for name in self._demanded}
+        total = sum(demands.values())
+        if 2 * total <= len(self.known):
+            return
+        large = {name for name, size in demands.items() if 2 * size > len(self._facts[name])}
+        seen = {name for name in large if self._demanded[name]}
+        useless = {name for name in seen if 2 * demands[name] > self._demanded[name] * self.budget}
+        useless = useless or large - seen
+        if useless:
+            # The others may get fewer demands from those that are left.
+            most = {name for name in useless if MOST_DEMANDS * demands[name] >= total}
+            raise LargeDemandsError(most or useless)
 
     def _emit_fact(self, head: Atom, positive: Any, negative: Any) -> None:
         """Add the head of a ground rule as a fact; the rule itself is not recorded."""
@@ -243,6 +327,12 @@ def _dependent_relations(graph: dict[str, set[str]], demanded: Collection[str] =
     """Return the relations that depend on the state, the moves or a demand."""
     reverse = reversed_edges(graph)
     return reachable(DYNAMIC.union(demanded), lambda name: reverse.get(name, ()))
+
+
+def _rules_on_state(rules: list[Rule]) -> list[Rule]:
+    """Return the rules of relations that depend on the state or the moves."""
+    dynamic = _dependent_relations(dependencies(rules))
+    return [rule for rule in rules if rule.head[0] in dynamic]
 
 
 def _roles(rules: list[Rule]) -> list[Term]:

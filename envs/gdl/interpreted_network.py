@@ -21,6 +21,7 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import Term, parse, show
 from ludoteca.envs.gdl.rule_calls import RuleEvaluation
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.envs.gdl.vocabulary import find_vocabulary
 
 MAX_GAMES, MAX_POSITIONS = 20, 300  # of the random games of the analysis
@@ -38,8 +39,12 @@ def interpret_text(text: str, name: str = "sheet") -> tuple[Network, Dynamics]:
             many.
     """
     interpreter = make_interpreter(text, name)
-    fluents, moves = find_vocabulary(interpreter, MAX_SECONDS, MAX_INSTANCES)
+    fluents, moves, percepts = find_vocabulary(interpreter, MAX_SECONDS, MAX_INSTANCES)
     fluents.sort(key=natural_key)
+    for role, role_percepts in zip(interpreter.roles, percepts, strict=True):
+        role_percepts.sort(key=natural_key)
+        if role == RANDOM:
+            role_percepts.clear()
     for role, role_moves in zip(interpreter.roles, moves, strict=True):
         role_moves.sort(key=natural_key)
         if not role_moves:
@@ -47,8 +52,10 @@ def interpret_text(text: str, name: str = "sheet") -> tuple[Network, Dynamics]:
     values = _goal_values(interpreter)
     goal_roles = np.repeat(np.arange(len(interpreter.roles), dtype=np.int32), len(values))
     goal_values = np.tile(np.array(values, np.int32), len(interpreter.roles))
-    evaluation = RuleEvaluation(interpreter, fluents, moves, goal_roles, goal_values)
-    phase1, phase2 = evaluation.programs(hashlib.sha256(text.encode(errors="replace")).hexdigest())
+    evaluation = RuleEvaluation(interpreter, fluents, moves, goal_roles, goal_values, percepts)
+    phase1, phase2, phase3 = evaluation.programs(
+        hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    )
     network = Network(
         roles=tuple(map(show, interpreter.roles)),
         fluents=tuple(map(show, fluents)),
@@ -57,8 +64,12 @@ def interpret_text(text: str, name: str = "sheet") -> tuple[Network, Dynamics]:
         initial=np.array([fluent in interpreter.initial for fluent in fluents], np.bool_),
         goal_roles=goal_roles,
         goal_values=goal_values,
+        percepts=tuple(show(percept) for role_percepts in percepts for percept in role_percepts),
+        percept_roles=np.repeat(np.arange(len(percepts), dtype=np.int32), [*map(len, percepts)]),
+        has_hidden_information=any(rule.head[0] == "sees" for rule in interpreter.rules),
         phase1=phase1,
         phase2=phase2,
+        phase3=phase3,
         problems=interpreter.problems,
     )
     return network, observe_dynamics(interpreter, network)
@@ -68,14 +79,17 @@ def observe_dynamics(interpreter: Interpreter, network: Network, seed: int = 0) 
     """Return the dynamics that random games show: at most 20 games and 300 positions."""
     candidates = control_candidates(network)
     terms = {fluent: parse(fluent)[0].term for fluent in network.fluents}
-    groups = [[terms[network.fluents[f]] for f in group] for group in candidates.tolist()]
+    groups = [
+        [terms[network.fluents[f]] if f >= 0 else "" for f in group]
+        for group in candidates.tolist()
+    ]
     result = _play_random_games(interpreter, network, groups, random.Random(seed))
     limit = np.clip(LIMIT_FACTOR * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
     if not result.games:
         limit = np.clip(LIMIT_FACTOR * MAX_POSITIONS, SMALLEST_LIMIT, LARGEST_LIMIT)
     return Dynamics(
-        sequential=len(network.roles) == 1 or result.two_choosers == 0,
-        proved=len(network.roles) == 1,
+        sequential=len(network.players) == 1 or result.two_choosers == 0,
+        proved=len(network.players) == 1,
         control=choose_control(network, candidates, result),
         waits=np.zeros(len(network.moves), np.bool_),
         max_plies=int(limit),
@@ -91,7 +105,8 @@ def _play_random_games(
 ) -> BatchResult:
     """Return statistics of random games, without `waits`.
 
-    `groups` are the candidates for fluents that name the player to move, one term per role.
+    `groups` are the candidates for fluents that name the role to move, one term per role; `""`
+    stands for none.
     """
     roles = len(network.roles)
     goal_numbers = {
@@ -109,14 +124,14 @@ def _play_random_games(
             break
         if interpreter.is_terminal(state):
             for role, values in enumerate(interpreter.goals(state)):
-                bad_goals[role] += len(values) != 1
+                bad_goals[role] += len(values) != 1 and role in network.players
                 for value in values:
                     goal_counts[goal_numbers[role, value]] += 1
             games, longest, plies = games + 1, max(longest, plies), 0
             state = interpreter.initial
             continue
         legal = interpreter.legal(state)
-        choosers = [role for role, moves in enumerate(legal) if len(moves) > 1]
+        choosers = [role for role in network.players if len(legal[role]) > 1]
         two_choosers += len(choosers) > 1
         for number, group in enumerate(groups):
             holding = [role for role, fluent in enumerate(group) if fluent in state]

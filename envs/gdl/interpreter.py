@@ -1,4 +1,4 @@
-"""Interpreter of a rule sheet: legal moves, goals, end and next state of a state, as terms.
+"""Interpreter of a rule sheet: legal moves, goals, end, next state and percepts, as terms.
 
 It derives what is asked for from the rules as they are written (`datalog`), so it also runs sheets
 whose ground rules are too many for the compiler. A step takes milliseconds to seconds.
@@ -77,17 +77,23 @@ class Interpreter:
 
     def next(self, state: State, moves: Iterable[Term]) -> State:
         """Return the state after a joint move, one move of each role; raise errors as `legal`."""
-        self._set(state)
-        joint = tuple(moves)
-        if joint != self._moves:
-            self._evaluator.set_moves(zip(self.roles, joint, strict=True))
-            self._moves = joint
+        self._set(state, moves)
         return frozenset(a[1] for a in self._evaluator.query("next", None))
 
-    def _set(self, state: State) -> None:
+    def percepts(self, state: State, moves: Iterable[Term]) -> list[list[Term]]:
+        """Return the percepts of each role after a joint move; raise errors as `legal` does."""
+        self._set(state, moves)
+        return [[a[2] for a in self._evaluator.query("sees", r, None)] for r in self.roles]
+
+    def _set(self, state: State, moves: Iterable[Term] | None = None) -> None:
+        """Set the state and, if `moves` is not None, the joint move."""
         if state != self._state:
             self._evaluator.set_state(state)
             self._state, self._moves = state, None
+        joint = None if moves is None else tuple(moves)
+        if joint is not None and joint != self._moves:
+            self._evaluator.set_moves(zip(self.roles, joint, strict=True))
+            self._moves = joint
 
 
 def read_interpreter(

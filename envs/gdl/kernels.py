@@ -3,6 +3,10 @@
 The record of a state holds the fluents as bits, and fields computed from them: outputs of phase 1
 (legal moves of all roles, goals, `terminal`), the player to move and whether the game is over. So
 only `init` and `step` evaluate the network.
+
+Players are numbered without the role `random`, whose moves are drawn from the stream `rng` of the
+record. In sequential games, joint moves in which all players only wait are made at once: `init` and
+`step` end in a state in which a player has an action.
 """
 
 from collections.abc import Callable
@@ -16,14 +20,16 @@ from ludoteca.envs.gdl.bits import ONE, ZERO, lowest, popcount, test_bit
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.evaluate import make_evaluation
 from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.percepts import make_percept_masks, percept_words
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.rng import below
 
 # Values of the field `over`. A game ends by the rules, at `max_plies`, in a state in which a role
-# has no legal move, in a state of a sequential game in which two roles have a choice, or by
+# has no legal move, in a state of a sequential game in which two players have a choice, or by
 # forfeits.
 RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
 # Reasons of the end of a game, by value of `over`, as text.
-ENDS = ("", "terminal", "max_plies", "no legal move", "two roles have a choice", "forfeit")
+ENDS = ("", "terminal", "max_plies", "no legal move", "two players have a choice", "forfeit")
 
 
 class GDLKernels(NamedTuple):
@@ -42,17 +48,29 @@ class GDLKernels(NamedTuple):
 
 def state_dtype(network: Network) -> np.dtype[np.void]:
     """Return the dtype of the record of a state."""
-    roles = len(network.roles)
+    roles, players = len(network.roles), len(network.players)
+    fields: list[Any] = [("rng", np.uint64, (1,))] if network.random_role >= 0 else []
+    if network.has_hidden_information:
+        percepts = (percept_words(network),)
+        fields += [
+            # Percepts of the last joint move, of those since the player's last action (with that
+            # action), and of the game.
+            ("percepts", np.uint64, percepts),
+            ("turn_percepts", np.uint64, percepts),
+            ("game_percepts", np.uint64, percepts),
+            ("last_action", np.int32, (players,)),  # of each player; NONE before the first
+        ]
     return np.dtype(
         [
+            *fields,
             ("fluents", np.uint64, ((len(network.fluents) + 63) // 64,)),
             ("outputs", np.uint64, ((len(network.phase1.outputs) + 63) // 64,)),
             # Last move of each role, an index of `Network.moves`; NONE before the first.
             ("joint", np.int32, (roles,)),
-            ("plies", np.int32),
+            ("plies", np.int32),  # joint moves since the first action could be made
             ("to_move", np.int8),  # 0 in simultaneous games
             ("over", np.int8),  # RUNNING, TERMINAL, ...
-            ("forfeited", np.int8, (roles,)),  # whether each role has forfeited
+            ("forfeited", np.int8, (players,)),  # whether each player has forfeited
         ],
         align=True,
     )
@@ -73,6 +91,7 @@ def make_kernels(
     num_goals, roles = len(network.goal_roles), len(network.roles)
     evaluate_phase1 = make_evaluation(network.phase1, num_fluents, None)
     evaluate_phase2 = make_evaluation(network.phase2, num_fluents, network.move_start)
+    evaluate_phase3 = make_evaluation(network.phase3, num_fluents, network.move_start)
     initial = np.packbits(
         np.pad(network.initial, (0, -num_fluents % 64)), bitorder="little"
     ).view("<u8").astype(np.uint64)  # fmt: skip
@@ -84,9 +103,14 @@ def make_kernels(
     sequential, proved = dynamics.sequential, dynamics.proved
     control = np.array(dynamics.control or (0,), np.int32)  # (0,): placeholder, not read
     has_control = len(dynamics.control) > 0
+    role_of = np.array(network.players, np.int32)  # by player
+    players, chance = len(role_of), network.random_role
+    has_chance, is_hidden = chance >= 0, network.has_hidden_information
+    has_percepts, num_percept_words = len(network.percepts) > 0, percept_words(network)
+    percept_masks = make_percept_masks(network)
     # The return in games that end at `max_plies`, STUCK or in CONFLICT: a draw, or with a single
-    # role, which has not reached its goal, a loss.
-    unfinished_return = 0.0 if roles > 1 else -1.0
+    # player, who has not reached the goal, a loss.
+    unfinished_return = 0.0 if players > 1 else -1.0
 
     @kernel
     def count_bits(s: Any, masks: Any, r: int) -> int:
@@ -106,31 +130,56 @@ def make_kernels(
         return NONE
 
     @kernel
+    def draw_move(s: Any) -> int:
+        """Return a random legal move of the role `random`, or NONE if it has none."""
+        n = count_bits(s, role_masks, chance)
+        k = below(s.rng, n) if n > 0 else 0
+        for w in range(move_words):
+            x = s.outputs[w] & role_masks[chance, w]
+            while x != ZERO:
+                if k == 0:
+                    return int(64 * w + lowest(x))
+                k -= 1
+                x &= x - ONE
+        return NONE
+
+    @kernel
+    def is_waiting(s: Any) -> bool:
+        """Return whether no player has an action, but each role a legal move."""
+        for p in range(players):
+            if count_bits(s, action_masks, role_of[p]) > 0:
+                return False
+        for r in range(roles):  # noqa: SIM110 (compiled)
+            if count_bits(s, role_masks, r) == 0:
+                return False
+        return True
+
+    @kernel
     def find_mover(s: Any) -> int:
         """Return the player to move, and end a game that violates the assumptions of `Dynamics`."""
         mover, choosers, chooser = -1, 0, 0
         if has_control:
-            for r in range(roles):
-                if mover < 0 and test_bit(s.fluents, control[r]):
-                    mover = r
+            for p in range(players):
+                if mover < 0 and test_bit(s.fluents, control[role_of[p]]):
+                    mover = p
         if not proved or mover < 0:
-            for r in range(roles):
-                n = count_bits(s, role_masks, r)
+            for p in range(players):
+                n = count_bits(s, role_masks, role_of[p])
                 if n > 1:
                     choosers += 1
-                    chooser = r
+                    chooser = p
                 if n == 0:
                     s.over = STUCK
             if choosers > 1:
                 s.over = CONFLICT
             if choosers > 0:
                 mover = chooser
-        # If no role has a choice, the first role with an action moves.
-        for r in range(roles):
-            if mover < 0 and count_bits(s, action_masks, r) > 0:
-                mover = r
+        # If no player has a choice, the first player with an action moves.
+        for p in range(players):
+            if mover < 0 and count_bits(s, action_masks, role_of[p]) > 0:
+                mover = p
         mover = max(mover, 0)
-        if count_bits(s, action_masks, mover) == 0:
+        if count_bits(s, action_masks, role_of[mover]) == 0:
             s.over = STUCK
         return mover
 
@@ -144,27 +193,74 @@ def make_kernels(
             s.over = TERMINAL
             return
         if sequential:
-            s.to_move = find_mover(s)
+            if not (has_chance and is_waiting(s)):
+                s.to_move = find_mover(s)
         else:
             for r in range(roles):
                 if count_bits(s, role_masks, r) == 0:
                     s.over = STUCK
             num_remaining = 0
-            for r in range(roles):
-                num_remaining += int(s.forfeited[r] == 0)
-            if num_remaining < roles and num_remaining <= 1:
+            for p in range(players):
+                num_remaining += int(s.forfeited[p] == 0)
+            if num_remaining < players and num_remaining <= 1:
                 s.over = FORFEITED
+        if has_chance and s.over == RUNNING and count_bits(s, role_masks, chance) == 0:
+            s.over = STUCK
         if s.over == RUNNING and s.plies >= max_plies:
             s.over = LIMIT
 
     @kernel
+    def note_action(s: Any, p: int, action: int) -> None:
+        """Note the action of player `p`, and forget the percepts since the last one."""
+        if is_hidden:
+            s.last_action[p] = action
+            for w in range(num_percept_words):
+                s.turn_percepts[w] &= ~percept_masks[p, w]
+
+    @kernel
+    def play(s: Any) -> None:
+        """Make the joint move `s.joint` of the players and a random move of the role `random`."""
+        if has_chance:
+            s.joint[chance] = draw_move(s)
+        if has_percepts:
+            evaluate_phase3(s.fluents, s.joint, s.percepts)
+            for w in range(num_percept_words):
+                s.turn_percepts[w] |= s.percepts[w]
+                s.game_percepts[w] |= s.percepts[w]
+        evaluate_phase2(s.fluents, s.joint, s.fluents)
+        s.plies += 1
+        refresh(s)
+
+    @kernel
+    def play_while_waiting(s: Any, start: bool) -> None:
+        """Make joint moves until a player has an action or the game is over.
+
+        At the start of a game they do not count as plies.
+        """
+        if sequential and has_chance:
+            while s.over == RUNNING and is_waiting(s):
+                for r in range(roles):
+                    s.joint[r] = first_move(s, r)
+                if start:
+                    s.plies = -1
+                play(s)
+
+    @kernel
     def init(s: Any, seed: int) -> None:
+        if has_chance:
+            s.rng[0] = seed
+        if is_hidden:
+            s.percepts[:] = ZERO
+            s.turn_percepts[:] = ZERO
+            s.game_percepts[:] = ZERO
+            s.last_action[:] = NONE
         for w in range(len(initial)):
             s.fluents[w] = initial[w]
         s.joint[:] = NONE
         s.forfeited[:] = 0
         s.plies = 0
         refresh(s)
+        play_while_waiting(s, True)
 
     @kernel
     def is_terminal(s: Any) -> bool:
@@ -181,9 +277,9 @@ def make_kernels(
     @kernel
     def list_actions(s: Any, p: int, out: Any) -> int:
         """Write the legal actions of player `p` to `out[:n]`, and return n."""
-        n = 0
+        n, r = 0, role_of[p]
         for w in range(move_words):
-            x = s.outputs[w] & action_masks[p, w]
+            x = s.outputs[w] & action_masks[r, w]
             while x != ZERO:
                 out[n] = action_of_move[64 * w + lowest(x)]
                 n += 1
@@ -205,53 +301,54 @@ def make_kernels(
     @kernel
     def step_sequential(s: Any, action: int) -> None:
         for r in range(roles):
-            s.joint[r] = first_move(s, r)  # the only legal move of a role that is not to move
-        s.joint[s.to_move] = move_of_action[s.to_move, action]
-        evaluate_phase2(s.fluents, s.joint, s.fluents)
-        s.plies += 1
-        refresh(s)
+            s.joint[r] = first_move(s, r)  # the only legal move of a player that is not to move
+        r = role_of[s.to_move]
+        s.joint[r] = move_of_action[r, action]
+        note_action(s, s.to_move, action)
+        play(s)
+        play_while_waiting(s, False)
 
     @kernel
     def step_simultaneous(s: Any, joint_action: Any) -> None:
-        for r in range(roles):
-            if s.forfeited[r] == 0 and joint_action[r] == FORFEIT:
-                s.forfeited[r] = 1
-            if s.forfeited[r] != 0:
+        for p in range(players):
+            r = role_of[p]
+            if s.forfeited[p] == 0 and joint_action[p] == FORFEIT:
+                s.forfeited[p] = 1
+            if s.forfeited[p] != 0:
                 s.joint[r] = first_move(s, r)  # the rules need a move of each role
             else:
-                s.joint[r] = move_of_action[r, joint_action[r]]
-        evaluate_phase2(s.fluents, s.joint, s.fluents)
-        s.plies += 1
-        refresh(s)
+                s.joint[r] = move_of_action[r, joint_action[p]]
+                note_action(s, p, joint_action[p])
+        play(s)
 
     @kernel
-    def goal_of(s: Any, r: int) -> float:
-        """Return (goal - 50) / 50 of a finished game, in [-1, 1].
+    def goal_of(s: Any, p: int) -> float:
+        """Return (goal - 50) / 50 of a player in a finished game, in [-1, 1].
 
-        If several goals of the role hold, the lowest counts; if none holds, the return is 0.
+        If several goals of the player hold, the lowest counts; if none holds, the return is 0.
         """
         # The goals of a role are sorted by value.
         for g in range(num_goals):
-            if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):
+            if goal_roles[g] == role_of[p] and test_bit(s.outputs, num_moves + g):
                 return float((goal_values[g] - 50) / 50.0)
         return 0.0
 
     @kernel
     def returns(s: Any, out: Any) -> None:
         num_remaining = 0
-        for r in range(roles):
-            num_remaining += int(s.forfeited[r] == 0)
-        for r in range(roles):
-            if s.forfeited[r] != 0:
-                out[r] = -1.0 if num_remaining > 0 else 0.0
+        for p in range(players):
+            num_remaining += int(s.forfeited[p] == 0)
+        for p in range(players):
+            if s.forfeited[p] != 0:
+                out[p] = -1.0 if num_remaining > 0 else 0.0
             elif s.over == TERMINAL:
-                out[r] = goal_of(s, r)
+                out[p] = goal_of(s, p)
             elif s.over == FORFEITED:
-                out[r] = 1.0
+                out[p] = 1.0
             elif s.over != RUNNING:
-                out[r] = unfinished_return
+                out[p] = unfinished_return
             else:
-                out[r] = 0.0
+                out[p] = 0.0
 
     assert words >= move_words  # the masks also have bits of the goals and of `terminal`
     return GDLKernels(

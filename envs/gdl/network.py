@@ -1,7 +1,8 @@
-"""Network of a sheet: its gates as arrays, in two phases.
+"""Network of a sheet: its gates as arrays, in three phases.
 
 Phase 1 computes legal moves, goals and `terminal` from the fluents; phase 2 computes the next
-fluents from fluents and moves. A node of the and-inverter graph (`gates`) has a slot: an index of
+fluents from fluents and moves; phase 3 computes the percepts of the players (`sees`) from fluents
+and moves. A node of the and-inverter graph (`gates`) has a slot: an index of
 the array that holds the values while gates are evaluated in order. Slots of values that are no
 longer needed are reused, so the array is small. A literal is 2 * slot + inverted; slot 0 is
 constant false, and the inputs of a phase have the slots after it.
@@ -19,8 +20,7 @@ from ludoteca.envs.gdl.gates import Gates, Operation
 from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
-
-MAX_MOVES = 32_000  # of one role, because numbers of actions are int16
+from ludoteca.envs.gdl.rules import RANDOM
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,8 @@ class Program:
 class Network:
     """Compiled rules of a sheet, with F fluents, R roles and M moves of all roles.
 
+    The roles are the players and, in a game with chance, the role `random`.
+
     Attributes:
         roles: names of the roles.
         fluents: the terms that can be true, as text, such as `"(cell 1 1 x)"`. Length F.
@@ -61,11 +63,15 @@ class Network:
         initial: whether each fluent is true in the initial state. Shape `[F]`.
         goal_roles: role of each goal. Shape `[G]`.
         goal_values: value of each goal, 0 to 100. Shape `[G]`.
+        percepts: the percepts of the players as text, those of the first player first. Length P.
+        percept_roles: role of each percept. Shape `[P]`.
+        has_hidden_information: whether the sheet has rules for `sees`.
         phase1: inputs: the fluents; outputs: whether each move is legal `[M]`, each goal holds
             `[G]`, the state is terminal `[1]`.
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
+        phase3: inputs: as phase 2; outputs: whether each percept is received `[P]`.
         instances: number of ground instances of rules.
-        problems: warnings of `checks.check_rules`.
+        problems: warnings of `ludoteca.envs.gdl.checks.check_rules`.
     """
 
     roles: tuple[str, ...]
@@ -75,27 +81,46 @@ class Network:
     initial: NDArray[np.bool_]
     goal_roles: NDArray[np.int32]
     goal_values: NDArray[np.int32]
+    percepts: tuple[str, ...]
+    percept_roles: NDArray[np.int32]
+    has_hidden_information: bool
     phase1: Program
     phase2: Program
+    phase3: Program
     instances: int = 0
     problems: tuple[str, ...] = ()
 
     @property
     def num_gates(self) -> int:
-        """Gates of both phases."""
-        return len(self.phase1.gates) + len(self.phase2.gates)
+        """Gates of all phases."""
+        return len(self.phase1.gates) + len(self.phase2.gates) + len(self.phase3.gates)
+
+    @property
+    def random_role(self) -> int:
+        """Number of the role `random`, or -1 in a game without chance."""
+        return self.roles.index(RANDOM) if RANDOM in self.roles else -1
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of the roles that are players: all but `random`."""
+        return tuple(r for r, role in enumerate(self.roles) if role != RANDOM)
 
     def role_of(self, move: int) -> int:
         """Return the role of a move."""
         return int(np.searchsorted(self.move_start, move, side="right")) - 1
 
 
-def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = ()) -> Network:
+def make_network(
+    grounder: Grounder,
+    gates: Gates,
+    problems: tuple[str, ...] = (),
+    has_hidden_information: bool = False,
+) -> Network:
     """Return the network of a sheet.
 
     Raises:
-        GDLError: if a goal is not an integer from 0 to 100, or if a role has no goal, no legal
-            move, or more than `MAX_MOVES` moves.
+        GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move, or if a
+            player has no goal.
     """
     moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
     for atom in gates.moves:
@@ -103,10 +128,6 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     for role, moves in moves_of.items():
         if not moves:
             raise GDLError(f"the role {show(role)} never has a legal move")
-        if len(moves) > MAX_MOVES:
-            raise GDLError(
-                f"the role {show(role)} has {len(moves):,} moves, more than {MAX_MOVES:,}"
-            )
         moves.sort(key=lambda atom: natural_key(atom[2]))
     moves = [atom for role in grounder.roles for atom in moves_of[role]]
     goals = _goals(grounder)
@@ -119,6 +140,8 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     move_nodes = [gates.literal(atom) >> 1 for atom in moves]
     counts = [len(moves_of[role]) for role in grounder.roles]
     initial = set(grounder.initial)
+    percepts = _percepts(grounder)
+    sees = [gates.literal(("sees", grounder.roles[role], term)) for role, term in percepts]
     return Network(
         roles=tuple(show(role) for role in grounder.roles),
         fluents=tuple(show(atom[1]) for atom in fluents),
@@ -127,8 +150,12 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
         initial=np.array([atom[1] in initial for atom in fluents], np.bool_),
         goal_roles=np.array([role for role, _, _ in goals], np.int32),
         goal_values=np.array([value for _, value, _ in goals], np.int32),
+        percepts=tuple(show(term) for _, term in percepts),
+        percept_roles=np.array([role for role, _ in percepts], np.int32),
+        has_hidden_information=has_hidden_information,
         phase1=make_program(gates, fluent_nodes, [*legal, *goal, gates.literal(("terminal",))]),
         phase2=make_program(gates, fluent_nodes + move_nodes, next_fluents),
+        phase3=make_program(gates, fluent_nodes + move_nodes, sees),
         instances=len(grounder.instances),
         problems=problems,
     )
@@ -152,9 +179,19 @@ def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
             raise GDLError(f"a goal must be an integer from 0 to 100, got {show(atom)}")
         goals.append((grounder.roles.index(atom[1]), int(text), text))
     for role, term in enumerate(grounder.roles):
-        if all(goal[0] != role for goal in goals):
+        if term != RANDOM and all(goal[0] != role for goal in goals):
             raise GDLError(f"the role {show(term)} has no goal that can be reached")
     return sorted(goals, key=lambda goal: goal[:2])
+
+
+def _percepts(grounder: Grounder) -> list[tuple[int, Term]]:
+    """Return the index of the player and the term of each percept."""
+    percepts = [
+        (grounder.roles.index(atom[1]), atom[2])
+        for atom in grounder.possible("sees")
+        if atom[1] in grounder.roles and atom[1] != RANDOM
+    ]
+    return sorted(percepts, key=lambda percept: (percept[0], natural_key(percept[1])))
 
 
 def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program:
@@ -167,18 +204,17 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
     """
     operations, loop_of = _needed(gates, outputs)
     last_use = _last_uses(operations, loop_of, outputs)
-    slots = {0: 0} | {node: 1 + i for i, node in enumerate(inputs)}
-    num_reserved = len(slots)  # slots of inputs are never reused
+    slots = dict(zip([0, *inputs], range(1 + len(inputs)), strict=True))
+    num_reserved = num_slots = len(slots)  # slots of inputs are never reused
     free: list[int] = []
-    num_slots = num_reserved
     expiring: dict[int, list[int]] = {}  # nodes by the index of the last operation that needs them
     for node, last in last_use.items():
         expiring.setdefault(last, []).append(node)
-    array = np.zeros((len(operations), 4), np.int32)
+    rows = []
     for i, (node, a, b, kind) in enumerate(operations):
         # All slots of a loop are assigned at its first gate: earlier gates read later ones.
         first_of_loop = loop_of[i] and (i == 0 or loop_of[i - 1] != loop_of[i])
-        written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
+        written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else (node,)
         for new in written:
             if new not in slots:
                 if free:
@@ -186,32 +222,41 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
                 else:
                     slots[new] = num_slots
                     num_slots += 1
-        array[i] = slots[node], _slot_literal(slots, a), _slot_literal(slots, b), kind
+        rows.append((slots[node], 2 * slots[a >> 1] + (a & 1), 2 * slots[b >> 1] + (b & 1), kind))
         for old in expiring.pop(i, ()):
             if slots[old] >= num_reserved:
                 heapq.heappush(free, slots[old])
     return Program(
-        gates=array,
+        gates=np.array(rows, np.int32).reshape(-1, 4),
         segments=_segments(loop_of),
-        outputs=np.array([_slot_literal(slots, literal) for literal in outputs], np.int32),
+        outputs=np.array([2 * slots[x >> 1] + (x & 1) for x in outputs], np.int32),
         num_slots=num_slots,
     )
 
 
-def _slot_literal(slots: dict[int, int], literal: int) -> int:
-    """Return a literal of a node as a literal of its slot."""
-    return 2 * slots[literal >> 1] + (literal & 1)
-
-
 def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int]]:
     """Return the operations on which the outputs depend, and the loop of each (1, ...; 0: none)."""
-    loop_at = np.zeros(len(gates.operations), np.int64)
-    for number, (start, end) in enumerate(gates.loops, 1):
-        loop_at[start:end] = number
-    sources = {node: (a >> 1, b >> 1) for node, a, b, _ in gates.operations}
-    needed = reachable((literal >> 1 for literal in outputs), lambda node: sources.get(node, ()))
-    indices = [i for i, operation in enumerate(gates.operations) if operation[0] in needed]
-    return [gates.operations[i] for i in indices], [int(loop_at[i]) for i in indices]
+    operations = gates.operations
+    loop_at = [0] * len(operations)
+    needed = {literal >> 1 for literal in outputs}
+    end = len(operations)
+    # Operations depend on earlier ones only, except in loops.
+    for number, (start, stop) in reversed([(0, (0, 0)), *enumerate(gates.loops, 1)]):
+        for node, a, b, _ in reversed(operations[stop:end]):
+            if node in needed:
+                needed.add(a >> 1)
+                needed.add(b >> 1)
+        needed |= _sources(operations[start:stop], needed)
+        loop_at[start:stop] = [number] * (stop - start)
+        end = start
+    indices = [i for i, operation in enumerate(operations) if operation[0] in needed]
+    return [operations[i] for i in indices], [loop_at[i] for i in indices]
+
+
+def _sources(loop: list[Operation], needed: set[int]) -> set[int]:
+    """Return the nodes on which the needed nodes of a loop depend, themselves included."""
+    sources = {node: (a >> 1, b >> 1) for node, a, b, _ in loop}
+    return reachable(needed & sources.keys(), lambda node: sources.get(node, ()))
 
 
 def _loop_range(loop_of: list[int], start: int) -> range:
@@ -232,12 +277,12 @@ def _last_uses(
     last: dict[int, int] = {}
     end = 0
     for i, (node, a, b, _) in enumerate(operations):
+        use = i
         if loop_of[i]:
             if i >= end:
                 end = _loop_range(loop_of, i).stop
-            last.update(dict.fromkeys((node, a >> 1, b >> 1), end - 1))
-        else:
-            last.update(dict.fromkeys((node, a >> 1, b >> 1), i))
+            use = end - 1
+        last[node] = last[a >> 1] = last[b >> 1] = use
     for literal in outputs:
         last[literal >> 1] = len(operations)
     return last

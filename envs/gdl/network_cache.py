@@ -17,14 +17,15 @@ import numpy as np
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_atomically
 
-# Fields of `Network` and of `Program` that are arrays, and fields of `Network` that are texts.
-ARRAYS = ("move_start", "initial", "goal_roles", "goal_values")
+# Fields of `Network` that are arrays, programs and texts, and fields of `Program` that are arrays.
+ARRAYS = ("move_start", "initial", "goal_roles", "goal_values", "percept_roles")
+PHASES = ("phase1", "phase2", "phase3")
 PROGRAM_ARRAYS = ("gates", "segments", "outputs")
-TEXTS = ("roles", "fluents", "moves", "problems")
+TEXTS = ("roles", "fluents", "moves", "percepts", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
-    "parse", "rules", "checks", "split", "joins", "demand", "ground", "graph", "gates", "network",
-    "network_cache",
+    "parse", "rules", "checks", "persistence", "estimates", "split", "joins", "demand", "ground",
+    "graph", "gates", "network", "network_cache",
 )  # fmt: skip
 
 
@@ -69,13 +70,14 @@ def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
     """Yield the names and arrays of the archive of a network."""
     for name in ARRAYS:
         yield name, getattr(network, name)
-    for phase in ("phase1", "phase2"):
+    for phase in PHASES:
         program = getattr(network, phase)
         for name in PROGRAM_ARRAYS:
             yield f"{phase}_{name}", getattr(program, name)
         yield f"{phase}_num_slots", np.int64(program.num_slots)
     texts: dict[str, Any] = {name: list(getattr(network, name)) for name in TEXTS}
     texts["instances"] = network.instances
+    texts["has_hidden_information"] = network.has_hidden_information
     yield "texts", np.frombuffer(json.dumps(texts).encode(), np.uint8)
 
 
@@ -89,9 +91,13 @@ def _from_arrays(archive: Any) -> Network:
             **{name: archive[f"{phase}_{name}"] for name in PROGRAM_ARRAYS},
             num_slots=int(archive[f"{phase}_num_slots"]),
         )
-        for phase in ("phase1", "phase2")
+        for phase in PHASES
     }
-    return Network(**values, instances=int(texts["instances"]))
+    return Network(
+        **values,
+        has_hidden_information=bool(texts["has_hidden_information"]),
+        instances=int(texts["instances"]),
+    )
 
 
 @cache

@@ -2,9 +2,9 @@
 
 `OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
 sheet. The cell `c4` of a game is `c 4` in its sheet, except in Connect Four and Tron, whose cells
-have no names: their columns and rows are numbered from 1. Three further sheets correspond to no
-game of this package: a game for one player, a game for three, and one with goals that are not
-zero-sum.
+have no names: their columns and rows are numbered from 1. Six further sheets correspond to no
+game of this package: a game for one player, a game for three, one with goals that are not zero-sum,
+one with chance, one with hidden information, and one with both.
 """
 
 import re

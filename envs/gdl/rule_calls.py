@@ -10,7 +10,7 @@ import hashlib
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding
@@ -36,7 +36,7 @@ class InterpretedProgram(Program):
     """Phase of a network without gates, which an interpreter evaluates.
 
     Attributes:
-        evaluate: `evaluate(fluents, joint, out)`, see `evaluate.make_evaluation`.
+        evaluate: `evaluate(fluents, joint, out)`, see `ludoteca.envs.gdl.evaluate.make_evaluation`.
         digest: name of the phase in compiled code, the same in each process.
         num_words: lengths of `fluents`, `joint` and `out`.
     """
@@ -57,7 +57,7 @@ _programs = _Programs()
 
 
 class RuleEvaluation:
-    """Evaluation of the two phases of an interpreted sheet on bits of fluents.
+    """Evaluation of the phases of an interpreted sheet on bits of fluents; see `network`.
 
     An error of a rule, such as a limit that is exceeded, leaves a state without legal moves, which
     ends the game, with a `GDLWarning`: kernels cannot raise.
@@ -68,6 +68,7 @@ class RuleEvaluation:
         moves: the moves of each role.
         goal_roles: role of each goal. Shape `[G]`.
         goal_values: value of each goal. Shape `[G]`.
+        percepts: the percepts of each role.
     """
 
     def __init__(
@@ -77,26 +78,28 @@ class RuleEvaluation:
         moves: list[list[Term]],
         goal_roles: NDArray[np.int32],
         goal_values: NDArray[np.int32],
+        percepts: list[list[Term]],
     ):
         self._interpreter, self._fluents = interpreter, fluents
         self._moves = [move for role_moves in moves for move in role_moves]
         self._number_of_fluent = {term: i for i, term in enumerate(fluents)}
-        self._number_of_move = []
-        start = 0
-        for role_moves in moves:
-            self._number_of_move.append({m: start + i for i, m in enumerate(role_moves)})
-            start += len(role_moves)
+        self._number_of_move, self._number_of_percept = _numbers(moves), _numbers(percepts)
         pairs = zip(goal_roles.tolist(), goal_values.tolist(), strict=True)
         self._number_of_goal = {pair: len(self._moves) + i for i, pair in enumerate(pairs)}
         self.num_outputs = len(self._moves) + len(goal_roles) + 1
+        self.num_percepts = sum(map(len, percepts))
         self._lock = threading.Lock()
 
-    def programs(self, digest: str) -> tuple[InterpretedProgram, InterpretedProgram]:
-        """Return both phases; `digest` identifies the sheet and its vocabulary."""
-        count, roles = len(self._fluents), len(self._number_of_move)
-        return (
-            self._program(digest, 1, self.phase1, (_words(count), roles, _words(self.num_outputs))),
-            self._program(digest, 2, self.phase2, (_words(count), roles, _words(count))),
+    def programs(self, digest: str) -> tuple[InterpretedProgram, ...]:
+        """Return the three phases; `digest` identifies the sheet and its vocabulary."""
+        phases = (
+            (self.phase1, self.num_outputs),
+            (self.phase2, len(self._fluents)),
+            (self.phase3, self.num_percepts),
+        )
+        return tuple(
+            self._program(digest, phase, evaluate, outputs)
+            for phase, (evaluate, outputs) in enumerate(phases, 1)
         )
 
     def phase1(self, fluents: Any, joint: Any, out: Any) -> None:
@@ -124,9 +127,7 @@ class RuleEvaluation:
         """Write the bits of the next fluents to `out`."""
         numbers: list[int] = []
         try:
-            if min(joint) < 0:
-                raise GDLError("a role has no move")
-            moves = [self._moves[int(move)] for move in joint]
+            moves = self._joint_move(joint)
             with self._lock:
                 state = self._interpreter.next(self._state(fluents), moves)
             numbers = [self._number_of_fluent[term] for term in state]
@@ -134,29 +135,87 @@ class RuleEvaluation:
             _warn(error)
         _write_bits(numbers, out)
 
+    def phase3(self, fluents: Any, joint: Any, out: Any) -> None:
+        """Write the bits of the percepts after a joint move to `out`."""
+        numbers: list[int] = []
+        try:
+            moves = self._joint_move(joint)
+            with self._lock:
+                percepts = self._interpreter.percepts(self._state(fluents), moves)
+            for known, terms in zip(self._number_of_percept, percepts, strict=True):
+                # Percepts of the role `random` have no number.
+                numbers += [known[term] for term in terms] if known else []
+        except (GDLError, KeyError) as error:
+            _warn(error)
+        _write_bits(numbers, out)
+
+    def _joint_move(self, joint: Any) -> list[Term]:
+        """Return the moves of all roles as terms, or raise a `GDLError` if one has none."""
+        if min(joint) < 0:
+            raise GDLError("a role has no move")
+        return [self._moves[int(move)] for move in joint]
+
     def _state(self, words: Any) -> State:
         bits = np.unpackbits(np.array(words, "<u8").view(np.uint8), bitorder="little")
         return frozenset(self._fluents[i] for i in np.flatnonzero(bits).tolist())
 
     def _program(
-        self, digest: str, phase: int, evaluate: Evaluate, num_words: tuple[int, int, int]
+        self, digest: str, phase: int, evaluate: Evaluate, outputs: int
     ) -> InterpretedProgram:
-        """Return a phase, 1 or 2; the other arguments are those of `programs` and the fields."""
+        """Return phase 1, 2 or 3, with its number of outputs; for `digest` see `programs`."""
         hashed = hashlib.sha256(f"{digest} {phase}".encode()).digest()
-        outputs = self.num_outputs if phase == 1 else len(self._fluents)
+        num_words = _words(len(self._fluents)), len(self._number_of_move), _words(outputs)
         return InterpretedProgram(
             gates=np.zeros((0, 4), np.int32),
             segments=np.zeros((0, 3), np.int32),
             outputs=np.zeros(outputs, np.int32),
             num_slots=0,
             evaluate=evaluate,
-            digest=int.from_bytes(hashed[:7], "little"),  # 7 bytes: a positive int64
+            digest=_number(hashed),
             num_words=num_words,
         )
 
 
+def with_legal_order(program: InterpretedProgram, order: NDArray[np.int64]) -> InterpretedProgram:
+    """Return phase 1 with the legal moves in another order: move i is the old `order[i]`."""
+    size = len(order)
+
+    def evaluate(fluents: Any, joint: Any, out: Any) -> None:
+        program.evaluate(fluents, joint, out)
+        bits = np.unpackbits(np.array(out, "<u8").view(np.uint8), bitorder="little")
+        bits[:size] = bits[:size][order]
+        _write_bits(np.flatnonzero(bits).tolist(), out)
+
+    return _renamed(program, evaluate, order)
+
+
+def with_move_order(program: InterpretedProgram, order: NDArray[np.int64]) -> InterpretedProgram:
+    """Return phase 2 or 3 for moves in another order: move i is the old `order[i]`."""
+
+    def evaluate(fluents: Any, joint: Any, out: Any) -> None:
+        moves = np.array(joint)
+        program.evaluate(fluents, np.where(moves < 0, moves, order[moves]), out)
+
+    return _renamed(program, evaluate, order)
+
+
+def _renamed(
+    program: InterpretedProgram, evaluate: Evaluate, order: NDArray[np.int64]
+) -> InterpretedProgram:
+    """Return a program with another evaluation, and a digest that depends on the order too."""
+    hashed = hashlib.sha256(f"{program.digest} {order.tolist()}".encode()).digest()
+    return replace(program, evaluate=evaluate, digest=_number(hashed))
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest[:7], "little")  # 7 bytes: a positive int64
+
+
 def make_interpreted_evaluation(program: InterpretedProgram) -> Evaluate:
-    """Return `evaluate(fluents, joint, out)` of a phase, as `evaluate.make_evaluation` does."""
+    """Return `evaluate(fluents, joint, out)` of a phase.
+
+    It is that of `ludoteca.envs.gdl.evaluate.make_evaluation`, interpreted.
+    """
     digest = program.digest
     _programs[digest] = program
 
@@ -215,6 +274,15 @@ llvmlite.binding.add_symbol(SYMBOL, ctypes.cast(_function, ctypes.c_void_p).valu
 
 def _words(bits: int) -> int:
     return (bits + 63) // 64
+
+
+def _numbers(terms: list[list[Term]]) -> list[dict[Term, int]]:
+    """Return the number of each role's terms; they are numbered role after role."""
+    numbers, start = [], 0
+    for role_terms in terms:
+        numbers.append({term: start + i for i, term in enumerate(role_terms)})
+        start += len(role_terms)
+    return numbers
 
 
 def _write_bits(numbers: list[int], out: Any) -> None:

@@ -12,6 +12,7 @@ from ludoteca.envs.gdl.parse import Statement, Term, show
 
 Atom = tuple[Term, ...]
 
+RANDOM = "random"  # the role that stands for chance; it is not a player
 MAX_CONJUNCTIONS = 20_000  # in the disjunctive normal form of one rule
 # Relations that the language defines, with the number of their arguments.
 ARITIES = {

@@ -6,16 +6,26 @@ of an auxiliary rule, whose head has the remaining variables of the bucket, if t
 variables than the original one. This is bucket elimination (Dechter, "Bucket elimination: A
 unifying framework for reasoning", Artificial Intelligence 113, 1999). Equal buckets share one
 auxiliary relation.
+
+With estimates of the sizes of joins, rules with many instances are split where that leaves the
+fewest.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
 
 AUXILIARY = "aux "  # prefix of the names of auxiliary relations; no sheet has names with a space
+FEW_ROWS = 20_000  # a rule with at most as many instances is split by its number of variables
+MIN_GAIN = 2  # factor by which a split by estimates must reduce the number of instances
+# The same for splits that hide moves from the network, which would factor them out. They are made
+# only if the rule has more than MANY_ROWS instances otherwise.
+MIN_GAIN_OF_MOVES = 8
+MANY_ROWS = 2_000_000
 
 
 @dataclass(eq=False, slots=True)
@@ -30,8 +40,14 @@ class _Literal:
     variables: frozenset[str]
 
 
-def split_rules(rules: list[Rule]) -> list[Rule]:
-    """Return equivalent rules with fewer variables each, and the auxiliary rules that they use."""
+def split_rules(rules: list[Rule], estimates: Estimates | None = None) -> list[Rule]:
+    """Return equivalent rules with fewer variables each, and the auxiliary rules that they use.
+
+    Args:
+        rules: the rules of a sheet.
+        estimates: estimates for these rules, by which rules with many instances are split; None:
+            all rules are split by their numbers of variables. The auxiliary relations are added.
+    """
     result: list[Rule] = []
     names: dict[tuple[object, ...], str] = {}
     todo = list(reversed(rules))
@@ -41,6 +57,8 @@ def split_rules(rules: list[Rule]) -> list[Rule]:
         head = frozenset(variables(rule.head))
         while True:
             bucket = _best_bucket(literals, head) or _separate_component(literals, head)
+            if estimates:
+                bucket = _cheapest_bucket(literals, head, estimates, bucket)
             if not bucket:
                 break
             others = [literal for literal in literals if literal not in bucket]
@@ -51,6 +69,8 @@ def split_rules(rules: list[Rule]) -> list[Rule]:
                 name = names[body] = f"{AUXILIARY}{len(names)}"
                 parameters = tuple(renamed[variable] for variable in remaining)
                 todo.append(_rule((name, *parameters), body[1:], rule.line))
+                if estimates:
+                    estimates.define((name, *remaining), _positive(bucket))
             literals = [*others, _Literal("p", (name, *remaining), frozenset(remaining))]
         result.append(_rule(rule.head, ((each.kind, each.term) for each in literals), rule.line))
     return result
@@ -97,15 +117,19 @@ def _has_move(bucket: list[_Literal]) -> bool:
     return any(literal.kind == "p" and literal.term[0] == "does" for literal in bucket)
 
 
-def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
-    """Return the bucket of the variable whose elimination needs the smallest auxiliary rule.
+def _positive(literals: list[_Literal]) -> list[Atom]:
+    """Return the positive literals."""
+    return [literal.term for literal in literals if literal.kind == "p"]
 
-    Return an empty list if no bucket can be moved. Literals with `does` are moved only if all other
-    variables of the bucket are in the head: the network factors moves out of such rules.
+
+def _buckets(
+    literals: list[_Literal], head: frozenset[str]
+) -> Iterator[tuple[str, frozenset[str], list[_Literal]]]:
+    """Yield the bucket of each variable that is not in the head, with the variable and all others.
+
+    Buckets that are not bound, or that are the whole body, are left out.
     """
-    everything = _union(literals) | head
-    best: tuple[tuple[int, int, str], list[_Literal]] | None = None
-    for variable in everything - head:
+    for variable in sorted(_union(literals) - head):
         near = [literal for literal in literals if variable in literal.variables]
         reach = _union(near)
         bucket = [
@@ -115,8 +139,55 @@ def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Litera
             and literal.variables <= reach
             and (variable in literal.variables or literal.kind != "p")
         ]
+        if len(bucket) < len(literals) and _is_bound(bucket):
+            yield variable, reach, bucket
+
+
+def _cheapest_bucket(
+    literals: list[_Literal], head: frozenset[str], estimates: Estimates, default: list[_Literal]
+) -> list[_Literal]:
+    """Return the bucket that leaves the fewest instances of the auxiliary rule and the rest.
+
+    If the rule has few instances, or no bucket reduces them enough, return `default`, unless that
+    has more instances.
+    """
+    before = estimates.rows(_positive(literals))
+    if before <= FEW_ROWS:
+        return default
+
+    def rows_after(bucket: list[_Literal]) -> float:
+        others = [literal for literal in literals if literal not in bucket]
+        trial = (f"{AUXILIARY}trial", *sorted(_interface(bucket, others, head)))
+        estimates.define(trial, _positive(bucket))
+        return estimates.rows(_positive(bucket)) + estimates.rows([*_positive(others), trial])
+
+    by_default = min(before, rows_after(default)) if default else before
+    best: tuple[float, str, list[_Literal]] | None = None
+    for variable, reach, bucket in _buckets(literals, head):
+        after = rows_after(bucket)
+        hides_moves = _has_move(bucket) and not reach - {variable} <= head
+        if hides_moves and (by_default <= MANY_ROWS or after * MIN_GAIN_OF_MOVES > by_default):
+            continue
+        if after * MIN_GAIN > before:
+            continue
+        if best is None or (after, variable) < best[:2]:
+            best = after, variable, bucket
+    if best:
+        return best[2]
+    return default if by_default < before else []
+
+
+def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
+    """Return the bucket of the variable whose elimination needs the smallest auxiliary rule.
+
+    Return an empty list if no bucket can be moved. Literals with `does` are moved only if all other
+    variables of the bucket are in the head: the network factors moves out of such rules.
+    """
+    everything = _union(literals) | head
+    best: tuple[tuple[int, int, str], list[_Literal]] | None = None
+    for variable, reach, bucket in _buckets(literals, head):
         size = len(reach) - 1
-        if len(bucket) == len(literals) or size + 1 >= len(everything) or not _is_bound(bucket):
+        if size + 1 >= len(everything):
             continue
         if _has_move(bucket) and not reach - {variable} <= head:
             continue

@@ -1,4 +1,4 @@
-"""Vocabulary of an interpreted sheet: the fluents and moves that its games can have.
+"""Vocabulary of an interpreted sheet: the fluents, moves and percepts that its games can have.
 
 It is an over-approximation, as in `ground`: negative literals on relations that depend on the state
 are taken to hold, and so is every fluent and move that was found. No ground rules are kept. If the
@@ -12,24 +12,25 @@ from typing import Any
 
 from ludoteca.envs.gdl.datalog import Evaluator
 from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import MAX_TERM_DEPTH, term_depth
 from ludoteca.envs.gdl.interpreter import Interpreter
 from ludoteca.envs.gdl.joins import Index, Join, Pattern, Rows, make_index
-from ludoteca.envs.gdl.limits import Limits
-from ludoteca.envs.gdl.network import MAX_MOVES
+from ludoteca.envs.gdl.limits import MAX_MOVES, Limits
 from ludoteca.envs.gdl.parse import Term, show, variables
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
+from ludoteca.envs.gdl.split import split_rules
 
 MAX_FLUENTS = 100_000
-MAX_TESTED_ROWS = 3_000_000  # visited by joins with all literals
+MAX_TESTED_ROWS = 12_000_000  # visited by joins with all literals
 STATE = {"true", "does"}
 
 
 def find_vocabulary(
     interpreter: Interpreter, max_seconds: float, max_facts: int
-) -> tuple[list[Term], list[list[Term]]]:
-    """Return the fluents, and the moves of each role, that games can have.
+) -> tuple[list[Term], list[list[Term]], list[list[Term]]]:
+    """Return the fluents, and the moves and percepts of each role, that games can have.
 
     Args:
         interpreter: the interpreter of the sheet.
@@ -49,7 +50,11 @@ def find_vocabulary(
     moves: list[list[Term]] = [[] for _ in interpreter.roles]
     for atom in search.facts["does"]:
         moves[interpreter.roles.index(atom[1])].append(atom[2])
-    return [atom[1] for atom in search.facts["true"]], moves
+    percepts: list[list[Term]] = [[] for _ in interpreter.roles]
+    for atom in search.facts["sees"]:
+        if atom[1] in interpreter.roles:
+            percepts[interpreter.roles.index(atom[1])].append(atom[2])
+    return [atom[1] for atom in search.facts["true"]], moves, percepts
 
 
 class TooManyRowsError(Exception):
@@ -83,11 +88,13 @@ class _Reachability:
         self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
         self._num_moves: dict[Term, int] = defaultdict(int)
         graph = dependencies(interpreter.rules)
-        changing = {"next", "legal"}
+        changing = {"next", "legal", "sees"}
         for name in graph:
             if STATE & reachable({name}, lambda other: graph.get(str(other), set())):
                 changing.add(name)
         rules = _relaxed_rules(interpreter.rules, changing, max_rows is not None)
+        rules = split_rules(rules, Estimates([*interpreter.rules, *rules], lambda _: None))
+        changing |= {str(rule.head[0]) for rule in rules}
         static = [rule for rule in interpreter.rules if rule.head[0] not in changing]
         evaluator = Evaluator(static, limits.max_seconds, limits.max_instances)
         for term in interpreter.initial:
@@ -201,7 +208,7 @@ class _ReachableJoin(Join):
 
 
 def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rule]:
-    """Return rules for `next` and `legal` without negative literals that depend on the state."""
+    """Return rules for `next`, `legal` and `sees` without negated literals on the state."""
     relaxed: dict[str, list[Rule]] = defaultdict(list)
     derived = {str(rule.head[0]) for rule in rules if rule.positive or rule.negative}
     for rule in rules:
@@ -213,7 +220,7 @@ def _relaxed_rules(rules: Any, changing: set[str], keep_tests: bool) -> list[Rul
             literals.positive = _without_tests(literals, changing, derived)
         relaxed[str(rule.head[0])].append(literals)
     needed = reachable(
-        ("next", "legal"),
+        ("next", "legal", "sees"),
         lambda name: {str(atom[0]) for rule in relaxed[name] for atom in rule.positive},
     )
     return [rule for name in sorted(needed) for rule in relaxed[name]]

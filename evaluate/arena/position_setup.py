@@ -174,7 +174,10 @@ def _places_pieces(game: Game) -> bool:
     for player in range(game.num_players):
         s = game.new()
         s.to_move = player
-        action = game.legal(s)[0]
+        legal = game.legal(s)
+        if not legal:  # the record has other fields that depend on the player to move
+            return False
+        action = legal[0]
         game.step(s, action)
         codes = board_codes(game, s)
         cell = int(np.flatnonzero(codes)[0]) if codes.any() else -1

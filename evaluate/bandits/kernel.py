@@ -12,7 +12,7 @@ from ludoteca.agents.search.policy import NO_BEST, Parent
 from ludoteca.agents.search.select import make_select
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.rng import GAMMA, next_u64
+from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 
 # Names in `POLICIES` of deterministic policies whose score of an arm does not decrease with t, the
 # number of rounds, while the arm is not pulled. Their loop can skip arms, so most rounds take the
@@ -52,9 +52,9 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
     `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
     and the number of the problem, counted from `first`. `params_array`, `[1]`, dtype
-    `config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space: `works`, `[1]`, dtype
-    `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`; and `streams`,
-    uint64 `[K + 1, 1]`.
+    `ludoteca.agents.search.config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space:
+    `works`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`;
+    and `streams`, uint64 `[K + 1, 1]`.
 
     With `lazy`, only for policies in `MONOTONE`, the loop chooses the same arms faster.
     """
@@ -70,13 +70,13 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         policies are compared with common random numbers. The last stream is that of the policy.
         `problem` and `run` are numbers from 0 on.
         """
-        # GAMMA is the increment of SplitMix64: `start + k * GAMMA` are different states.
+        # All `start + k * GOLDEN_GAMMA` are different states of SplitMix64.
         streams[0, 0] = np.uint64(seed)
-        start = next_u64(streams[0]) + np.uint64(problem) * GAMMA
+        start = next_u64(streams[0]) + np.uint64(problem) * GOLDEN_GAMMA
         streams[0, 0] = start
-        start = next_u64(streams[0]) + np.uint64(run) * GAMMA
+        start = next_u64(streams[0]) + np.uint64(run) * GOLDEN_GAMMA
         for k in range(len(streams)):
-            streams[k, 0] = start + np.uint64(k) * GAMMA
+            streams[k, 0] = start + np.uint64(k) * GOLDEN_GAMMA
             streams[k, 0] = next_u64(streams[k])
         for k in range(len(arms)):
             reset_arm(arms[k], 1.0 / len(arms))  # uniform prior

@@ -18,10 +18,11 @@ from ludoteca.evaluate.markdown import percent, table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
+COMPARED_GAMES = 10  # finished games of a sheet that make its comparison complete
 MAX_LOAD_SECONDS = 30.0  # CPU time within which a sheet should load
 HEADINGS = (
-    "sheet", "dynamics", "roles", "fluents", "moves", "gates", "load, s", "plies", "steps/s",
-    "positions", "verdict",
+    "sheet", "dynamics", "roles", "fluents", "moves", "board", "symmetries", "gates", "load, s",
+    "plies", "steps/s", "positions", "games", "conformance", "verdict",
 )  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def bench_gdl(
     page: Path | None = None,
     seconds: float = 2.0,
     only: tuple[str, ...] = (),
+    conformance: str = "",
 ) -> list[SheetCoverage]:
     """Load rule sheets, play random games, compare with GGP-Base, and print the table.
 
@@ -46,6 +48,8 @@ def bench_gdl(
         seconds: CPU seconds of random games of each compiled sheet; for an interpreted one,
             `coverage.INTERPRETED_SECONDS`.
         only: names of sheets, or their prefixes; by default all.
+        conformance: `"interpreted"` or `"compiled"`: also check the conformance of each sheet, see
+            `ludoteca.evaluate.gdl.conformance`, in this mode; an empty string: do not.
 
     Raises:
         ValueError: if there is no such sheet, or `seconds` is not positive.
@@ -62,7 +66,8 @@ def bench_gdl(
     content: dict[str, Any] = run_provenance(seconds_per_sheet=seconds)
     results: list[SheetCoverage] = []
     console.print(terminal_line(HEADINGS))
-    for coverage in survey(sheets or FOLDER, traces, MAX_LOAD_SECONDS, seconds, only):
+    sheets = sheets or FOLDER
+    for coverage in survey(sheets, traces, MAX_LOAD_SECONDS, seconds, only, conformance):
         results.append(coverage)
         console.print(terminal_line(table_row(coverage)), soft_wrap=True)
         content["about"]["load_average_at_end"] = load_average()
@@ -72,7 +77,7 @@ def bench_gdl(
         if page is not None:
             write_atomically(page, markdown_page(results, content["about"]))
     if not results:
-        raise ValueError(f"no sheet of {sheets or FOLDER} begins with {' or '.join(only)}")
+        raise ValueError(f"no sheet of {sheets} begins with {' or '.join(only)}")
     console.print(summary(results), soft_wrap=True)
     for file, content_name in ((json, "all numbers"), (page, "page")):
         if file is not None:
@@ -82,8 +87,12 @@ def bench_gdl(
 
 def terminal_line(cells: Sequence[str]) -> str:
     """Return the main cells of a table row as one line for the terminal."""
-    name, dynamics, _, _, _, gates, load, _, speed, _, result = cells
-    return f"{name:24} {dynamics:12} {gates:>7} {load:>7} {speed:>7}  {result}".rstrip()
+    name, dynamics, _, _, _, board, symmetries, gates, load, _, speed, _, _, conformance, end = (
+        cells
+    )
+    size = f"{board:>7} {symmetries:>10} {gates:>7} {load:>7} {speed:>7}"
+    result = "; ".join(filter(None, (end, conformance)))
+    return f"{name:24} {dynamics:12} {size}  {result}".rstrip()
 
 
 def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
@@ -96,11 +105,15 @@ def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
         str(coverage.roles),
         "" if coverage.limit else f"{coverage.fluents:,}",
         "" if coverage.limit else f"{coverage.moves:,}",
+        coverage.board,
+        str(coverage.symmetries) if coverage.board else "",
         "" if coverage.limit else f"{coverage.gates:,}",
         f"{coverage.load_seconds:.2f}",
         f"{coverage.mean_plies:g}" if coverage.games else "",
         format_rate(coverage.steps_per_second),
         f"{coverage.compared:,}" if coverage.compared else "",
+        str(coverage.compared_games) if coverage.compared else "",
+        conformance_cell(coverage),
         verdict(coverage),
     )
 
@@ -123,6 +136,13 @@ def verdict(coverage: SheetCoverage) -> str:
     if coverage.faults:
         parts.append(coverage.faults)
     return "; ".join(parts)
+
+
+def conformance_cell(coverage: SheetCoverage) -> str:
+    """Return whether a sheet conforms, or why not; an empty string if it was not checked."""
+    if coverage.conformance in ("", "passed"):
+        return coverage.conformance
+    return f"failed: {' '.join(coverage.conformance.split())[:MAX_REASON]}"
 
 
 def format_rate(per_second: float) -> str:
@@ -153,18 +173,51 @@ def summary(results: Sequence[SheetCoverage]) -> str:
             f" The median compiled sheet has {median(coverage.gates for coverage in compiled):,.0f}"
             f" gates and makes {format_rate(rate)} steps/s."
         )
+    boards = [coverage for coverage in compiled if coverage.board]
+    if boards:
+        symmetric = sum(coverage.symmetries > 1 for coverage in boards)
+        text += (
+            f" {len(boards)} compiled sheets have a board, {symmetric} of them with verified "
+            "symmetries."
+        )
     if compared:
         positions = sum(coverage.compared for coverage in compared)
         differing = sum(bool(coverage.differences) for coverage in compared)
         text += (
             f" {positions:,} positions of {len(compared)} sheets were compared with those of "
-            f"GGP-Base: {differing} sheets differ."
+            f"GGP-Base: {differing} sheets differ. {_whole(compared)} sheets have "
+            f"{COMPARED_GAMES} finished games or more among them."
         )
+    checked = [coverage for coverage in loaded if coverage.conformance]
+    if checked:
+        passed = sum(coverage.conformance == "passed" for coverage in checked)
+        text += f" {passed} of {len(checked)} sheets pass the conformance checks."
     return text
+
+
+def _whole(compared: Sequence[SheetCoverage]) -> int:
+    """Return the number of sheets that were compared in enough finished games."""
+    return sum(coverage.compared_games >= COMPARED_GAMES for coverage in compared)
+
+
+def unfinished(results: Sequence[SheetCoverage]) -> str:
+    """Return a sentence with the sheets that have too few finished games of GGP-Base, if any."""
+    few = [
+        f"{coverage.name} {coverage.compared_games}"
+        for coverage in results
+        if coverage.compared and coverage.compared_games < COMPARED_GAMES
+    ]
+    if not few:
+        return ""
+    return (
+        f"Sheets with fewer than {COMPARED_GAMES} finished games of GGP-Base, with their number: "
+        f"{', '.join(few)}. Positions of their unfinished games are compared, too."
+    )
 
 
 def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> str:
     """Return the page with the totals and the table of all sheets."""
+    few = unfinished(results)
     return "\n".join(
         [
             "# Coverage of rule sheets",
@@ -172,14 +225,19 @@ def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> st
             f"Written by `{about['command']}` on {about['date'][:10]}, {about['cpu']}.",
             "",
             summary(results),
+            *(["", few] if few else []),
             "",
             "*load*: CPU seconds from the file to the compiled propositional network, whose size "
-            "is *gates*. *plies*: joint moves per random game. *steps/s*: joint moves per CPU "
-            "second in random games, 512 games at once in one thread, or one game if the sheet is "
-            "interpreted. *positions*: positions of "
-            "random games of GGP-Base's prover that were compared: true fluents, legal moves of "
-            "all roles, whether the game is over, goal values. *sequential*: in no state of the "
-            "random games did two roles have more than one legal move.",
+            "is *gates*. *board*: rows x columns; *symmetries*: verified reflections and "
+            "rotations, and the identity. *plies*: joint moves per random game. *steps/s*: joint "
+            "moves per CPU second in random games, 512 games at once in one thread, or one game if "
+            "the sheet is interpreted. *positions*: positions of random games of GGP-Base's prover "
+            "that were compared: true fluents, legal moves of all roles, whether the game is over, "
+            "goal values. *sequential*: in no state of the random games did two roles have more "
+            "than one legal move. *games*: number of these games that were compared to their end. "
+            "*conformance*: whether the sheet passes the checks of `ludoteca.testing`: the "
+            "contract of games, and the suites of Gymnasium and PettingZoo, with warnings as "
+            "errors.",
             "",
             table(HEADINGS, [table_row(coverage) for coverage in results], 2),
             "",

@@ -34,7 +34,7 @@ MATCH_GAMES = 1000
 
 
 @dataclass(frozen=True)
-class TunedValue:
+class TunedAlpha:
     """Value of alpha that an optimizer recommends, and the scores of its matches.
 
     Attributes:
@@ -61,7 +61,7 @@ def bench_tuning(
     games: int = 4000,
     folder: Path = Path("runs/bench_tuning"),
     only: tuple[str, ...] = (),
-) -> list[TunedValue]:
+) -> list[TunedAlpha]:
     """Tune with every optimizer, print the table, and write all numbers as JSON.
 
     Args:
@@ -71,7 +71,7 @@ def bench_tuning(
         only: names of games, or their prefixes; by default all.
     """
     names = select_names([game.partition(":")[0] for game in GAMES], only)
-    values: list[TunedValue] = []
+    values: list[TunedAlpha] = []
     for game in GAMES:
         if (name := game.partition(":")[0]) not in names:
             continue
@@ -83,7 +83,7 @@ def bench_tuning(
                 out = folder / name / f"{optimizer}_{seed}"
                 tuned = _tune(game, optimizer, seed, games, out)
                 values.append(
-                    TunedValue(
+                    TunedAlpha(
                         game=game,
                         optimizer=optimizer,
                         seed=seed,
@@ -104,7 +104,7 @@ def bench_tuning(
     return values
 
 
-def tuning_table(values: Sequence[TunedValue]) -> TerminalTable:
+def tuning_table(values: Sequence[TunedAlpha]) -> TerminalTable:
     """Return the values and scores by game and optimizer, the runs of all seeds in one row."""
     table = TerminalTable(
         ["game", "grid", "optimizer", "alpha", "against 2", "against the grid's"],
@@ -116,7 +116,7 @@ def tuning_table(values: Sequence[TunedValue]) -> TerminalTable:
         "and highest seed",
         text_columns=3,
     )
-    rows = defaultdict[tuple[str, str], list[TunedValue]](list)
+    rows = defaultdict[tuple[str, str], list[TunedAlpha]](list)
     for value in values:
         rows[value.game, value.optimizer].append(value)
     for (game, optimizer), runs in rows.items():

@@ -1,9 +1,11 @@
 """Workloads of benchmarks: code that runs for some seconds and counts its steps."""
 
 import json
+import os
 import subprocess
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
@@ -11,7 +13,7 @@ from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.bench.install_peers import find_interpreter
 
 SERVE_SCRIPT = Path(__file__).parent / "peers" / "serve.py"
-TIMEOUT = 180.0  # seconds that a peer may take beyond the requested time
+TIMEOUT = 180.0  # seconds that a peer may take to start, and beyond the requested time
 
 
 class Sample(NamedTuple):
@@ -46,10 +48,94 @@ class PeerFailedError(Exception):
     """A peer's process ended, or wrote an invalid answer."""
 
 
-class PeerWorkload:
+class ProcessWorkload:
+    """Workload in another process, which is idle between rounds.
+
+    The process writes a JSON line when it is ready; then it answers each line that it reads, a
+    number of seconds, with a JSON line.
+
+    Attributes:
+        name: name of the workload in errors.
+        greeting: the first line.
+    """
+
+    def __init__(
+        self, name: str, command: Sequence[str | os.PathLike[str]], timeout: float = TIMEOUT
+    ):
+        """Start a command, and wait until it is ready.
+
+        Args:
+            name: name of the workload in errors.
+            command: the program and its arguments.
+            timeout: seconds until it must be ready.
+
+        Raises:
+            PeerFailedError: if it does not start.
+            OSError: if there is no such program.
+        """
+        self.name = name
+        self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
+        self._process = ChildProcess(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self.greeting: Any = self._answer(timeout)
+
+    def measure(self, seconds: float) -> Any:
+        """Run one round in the process, and return its answer.
+
+        Raises:
+            PeerFailedError: if the process has ended or writes no valid answer in time.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{seconds}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # then `_answer` raises the error
+        return self._answer(seconds + TIMEOUT)
+
+    def close(self) -> None:
+        """End the process."""
+        # The streams are closed on leaving the block, and the process is waited for.
+        with self._process as process:
+            process.kill()
+        self._errors.close()
+
+    def _answer(self, timeout: float) -> Any:
+        """Return the next line of the process, which has `timeout` seconds to write it."""
+        assert self._process.stdout is not None
+        timer = threading.Timer(timeout, self._process.kill)
+        timer.start()
+        line = self._process.stdout.readline()
+        timer.cancel()
+        try:
+            return json.loads(line)
+        except json.JSONDecodeError:
+            code = self._end()
+            self._errors.seek(0)
+            tail = self._errors.read()[-1000:].strip()
+            self.close()
+            raise PeerFailedError(
+                f"{self.name} ended with code {code} and wrote {line!r}: {tail}"
+            ) from None
+
+    def _end(self) -> int:
+        """Wait briefly for the end of the process; return its exit code."""
+        try:
+            return self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+class PeerWorkload(ProcessWorkload):
     """Workload of a peer, in a process of the interpreter that can import it.
 
-    The process is idle between rounds. `peers/serve.py` describes the protocol.
+    `peers/serve.py` describes the protocol.
     """
 
     def __init__(self, peer: str, module: str, **options: Any):
@@ -67,16 +153,8 @@ class PeerWorkload:
         python = find_interpreter(peer)
         if python is None:
             raise PeerMissingError(f"{peer} is not installed: `make peers` installs it")
-        self.peer = peer
-        self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
-        self._process = ChildProcess(
-            [python, SERVE_SCRIPT, module, json.dumps(options)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
-        self.versions: dict[str, str] = self._answer(0)
+        super().__init__(peer, [python, SERVE_SCRIPT, module, json.dumps(options)])
+        self.versions: dict[str, str] = self.greeting
 
     def __call__(self, seconds: float) -> Sample:
         """Run one round in the process.
@@ -84,43 +162,4 @@ class PeerWorkload:
         Raises:
             PeerFailedError: if the process has ended or writes no valid answer in time.
         """
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(f"{seconds}\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # then `_answer` raises the error
-        return Sample(**self._answer(seconds))
-
-    def close(self) -> None:
-        """End the process."""
-        # The streams are closed on leaving the block, and the process is waited for.
-        with self._process as process:
-            process.kill()
-        self._errors.close()
-
-    def _answer(self, seconds: float) -> Any:
-        """Return the next line of the process; it has `seconds` and `TIMEOUT` to write it."""
-        assert self._process.stdout is not None
-        timer = threading.Timer(seconds + TIMEOUT, self._process.kill)
-        timer.start()
-        line = self._process.stdout.readline()
-        timer.cancel()
-        try:
-            return json.loads(line)
-        except json.JSONDecodeError:
-            code = self._end()
-            self._errors.seek(0)
-            tail = self._errors.read()[-1000:].strip()
-            self.close()
-            raise PeerFailedError(
-                f"{self.peer} ended with code {code} and wrote {line!r}: {tail}"
-            ) from None
-
-    def _end(self) -> int:
-        """Wait briefly for the end of the process; return its exit code."""
-        try:
-            return self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
+        return Sample(**self.measure(seconds))

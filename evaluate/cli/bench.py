@@ -26,6 +26,9 @@ def bench(
     sheets: OptionalFile = None,
     traces: OptionalFolder = None,
     page: OptionalFile = None,
+    conformance: Annotated[
+        Literal["interpreted", "compiled"] | None, arg(help_behavior_hint="")
+    ] = None,
 ) -> None:
     """Benchmark environments or searches, and other packages if they are installed.
 
@@ -35,7 +38,8 @@ def bench(
             options: python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning:
             optimizers of parameters against a grid search; arrays: Hex with NumPy and with
             PyTorch.
-        peers: also measure other packages; `make peers` installs them.
+        peers: also measure other packages; `make peers` installs them. gdl: instead compare the
+            speed of sheets with Sancho and GGP-Base, which `make gdl-peers` compiles.
         strength: instead play matches of this package's search against OpenSpiel's, with equal
             simulations and with equal time (mcts).
         games: number of games per game and condition (strength).
@@ -43,7 +47,8 @@ def bench(
         json: also write all numbers to this file.
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
-            default all measures and matches, and the endgames ffo-40 to ffo-44.
+            default all measures and matches, and the endgames ffo-40 to ffo-44. Exact names of
+            sheets for bench gdl --peers.
         executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
             (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
@@ -51,15 +56,26 @@ def bench(
         traces: folder of games that GGP-Base played by these sheets, for comparison; `make
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
+        conformance: also check the rules and environments of each sheet by the suites of
+            ludoteca.testing, as interpreted games or compiled, which takes a minute for each (gdl).
     """
-    if benchmark != "gdl" and (sheets or traces or page):
-        raise ValueError(f"--sheets, --traces and --page are for bench gdl, not bench {benchmark}")
+    if benchmark != "gdl" and (sheets or traces or page or conformance):
+        raise ValueError(
+            f"--sheets, --traces, --page and --conformance are for bench gdl, not bench {benchmark}"
+        )
     if benchmark == "gdl":
-        if peers or strength:
-            raise ValueError("bench gdl takes no --peers or --strength")
+        if strength:
+            raise ValueError("bench gdl takes no --strength")
+        if peers:
+            if traces is not None or conformance is not None:
+                raise ValueError("bench gdl --peers takes no --traces or --conformance")
+            from ludoteca.evaluate.bench.gdl_comparison import bench_gdl_peers
+
+            bench_gdl_peers(sheets, json, page, seconds, only)
+            return
         from ludoteca.evaluate.bench.gdl import bench_gdl
 
-        bench_gdl(sheets, traces, json, page, seconds, only)
+        bench_gdl(sheets, traces, json, page, seconds, only, conformance or "")
         return
     if executor != "local" and benchmark != "actors":
         raise ValueError(

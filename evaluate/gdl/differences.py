@@ -15,18 +15,20 @@ class TraceComparison:
 
     Attributes:
         games: number of games in the trace.
+        finished: number of games that were compared to their end.
         positions: number of positions that were compared.
         differences: description of each difference; the first of a game ends its comparison.
     """
 
     games: int
+    finished: int
     positions: int
     differences: tuple[str, ...]
 
 
 def compare_trace(machine: StateMachine, trace: Iterable[TracePosition]) -> TraceComparison:
     """Play the games of a trace again, and compare states, legal moves, ends and goals."""
-    games = positions = 0
+    games = finished = positions = 0
     differences: list[str] = []
     differs = True  # until the first position of a game
     for position in trace:
@@ -41,9 +43,11 @@ def compare_trace(machine: StateMachine, trace: Iterable[TracePosition]) -> Trac
         if problem:
             differs = True
             differences.append(f"game {position.game}, ply {position.ply}: {problem}")
-        elif not position.terminal:
+        elif position.moves:
             machine.step(position.moves)
-    return TraceComparison(games, positions, tuple(differences))
+        else:
+            finished += 1
+    return TraceComparison(games, finished, positions, tuple(differences))
 
 
 def describe_difference(machine: StateMachine, position: TracePosition) -> str:
@@ -53,8 +57,8 @@ def describe_difference(machine: StateMachine, position: TracePosition) -> str:
     if machine.is_terminal() != position.terminal:
         return f"terminal is {machine.is_terminal()}, expected {position.terminal}"
     if position.terminal:
-        goals, expected = machine.goals(), tuple((goal,) for goal in position.goals)
-        return "" if goals == expected else f"goals are {goals}, expected {expected}"
+        goals = tuple(goals[0] if len(goals) == 1 else None for goals in machine.goals())
+        return "" if goals == position.goals else f"goals are {goals}, expected {position.goals}"
     for role, legal, expected_moves in zip(
         machine.roles, machine.legal(), position.legal, strict=True
     ):

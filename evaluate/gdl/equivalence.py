@@ -255,7 +255,7 @@ def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 25
     batch = GameBatch(sheet.game, num_envs)
     sheet_batch = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
     for game_batch in (batch, sheet_batch):
-        game_batch.reset(list(range(num_envs)))
+        game_batch.reset(list(range(seed, seed + num_envs)))
     # Action names of the sheet's game are terms without their outer parentheses.
     numbers = {f"({name})": k for k, name in enumerate(sheet_batch.game.action_names)}
     numbers |= {name: k for k, name in enumerate(sheet_batch.game.action_names)}

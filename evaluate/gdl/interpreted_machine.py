@@ -8,6 +8,7 @@ from typing import Any
 from ludoteca.envs.gdl.errors import GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreter import Interpreter, State, read_interpreter
 from ludoteca.envs.gdl.parse import Term, parse, show
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.evaluate.gdl.machine import RuleMachine, StateMachine, make_machine
 
 
@@ -56,12 +57,28 @@ class InterpretedMachine(StateMachine):
         Raises:
             ValueError: if a role has no such move.
         """
+        self._set(self.interpreter.next(self.state, self._joint_move(moves)))
+
+    def percepts(self, moves: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return what each role would see after a joint move; see `StateMachine.percepts`."""
+        percepts = self.interpreter.percepts(self.state, self._joint_move(moves))
+        return tuple(
+            tuple(sorted(map(show, terms))) if role != RANDOM else ()
+            for role, terms in zip(self.roles, percepts, strict=True)
+        )
+
+    def _joint_move(self, moves: Sequence[str]) -> list[Term]:
+        """Return the moves of all roles as terms.
+
+        Raises:
+            ValueError: if a role has no such move.
+        """
         joint = []
         for role, move, terms in zip(self.roles, moves, self._moves(), strict=True):
             if move not in terms:
                 raise ValueError(f"{role} has no move {move}")
             joint.append(terms[move])
-        self._set(self.interpreter.next(self.state, joint))
+        return joint
 
     def _moves(self) -> list[dict[str, Term]]:
         """Return the legal moves of each role by their text."""

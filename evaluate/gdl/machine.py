@@ -4,7 +4,8 @@ A rule sheet is a game in the Game Description Language (GDL), compiled to a net
 
 The games of `make_game("gdl:...")` omit what a game of this package does not need, such as the
 moves of roles that only wait. A `RuleMachine` omits nothing, so it can be compared with other GDL
-programs and write traces for them.
+programs and write traces for them. The role `random` of GDL-II is a role like any other here: its
+moves are given.
 """
 
 import random
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.evaluate.gdl.traces import TracePosition
 
@@ -67,19 +69,27 @@ class StateMachine(ABC):
             ValueError: if a role has no such move.
         """
 
+    @abstractmethod
+    def percepts(self, moves: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return what each role would see after a joint move (`sees`), sorted; `random`: nothing.
+
+        Raises:
+            ValueError: if a role has no such move.
+        """
+
     def position(self, game: int, ply: int) -> TracePosition:
         """Return the state as a position of a trace, without moves.
 
         Raises:
-            ValueError: if the game is over and a role does not have exactly one goal.
+            ValueError: if the game is over and a player does not have exactly one goal.
         """
         if not self.is_terminal():
             return TracePosition(game, ply, self.fluents(), False, (), self.legal())
         for role, goals in zip(self.roles, self.goals(), strict=True):
-            if len(goals) != 1:
+            if len(goals) != 1 and role != RANDOM:
                 raise ValueError(f"{role} has {len(goals)} goals {goals} at the end of the game")
-        goals = tuple(goal for goal, *_ in self.goals())
-        return TracePosition(game, ply, self.fluents(), True, goals)
+        single = tuple(goals[0] if len(goals) == 1 else None for goals in self.goals())
+        return TracePosition(game, ply, self.fluents(), True, single)
 
 
 class RuleMachine(StateMachine):
@@ -149,13 +159,25 @@ class RuleMachine(StateMachine):
         Raises:
             ValueError: if a role has no such move.
         """
+        self._set(run_program(self.network.phase2, self._inputs(moves)))
+
+    def percepts(self, moves: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return what each role would see after a joint move; see `StateMachine.percepts`."""
+        network = self.network
+        seen = run_program(network.phase3, self._inputs(moves))
+        return tuple(
+            tuple(sorted(network.percepts[i] for i in np.flatnonzero(seen & of_role)))
+            for of_role in (network.percept_roles == r for r in range(len(network.roles)))
+        )
+
+    def _inputs(self, moves: Sequence[str]) -> NDArray[np.bool_]:
+        """Return the inputs of phases 2 and 3 for a joint move."""
         is_played = np.zeros(len(self.network.moves), np.bool_)
         for role, (move, numbers) in enumerate(zip(moves, self._move_numbers, strict=True)):
             if move not in numbers:
                 raise ValueError(f"{self.network.roles[role]} has no move {move}")
             is_played[numbers[move]] = True
-        inputs = np.concatenate([self.state, is_played])
-        self._set(run_program(self.network.phase2, inputs))
+        return np.concatenate([self.state, is_played])
 
     def _set(self, state: NDArray[np.bool_]) -> None:
         self.state, self._phase1_outputs = state, None

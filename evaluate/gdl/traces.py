@@ -2,9 +2,10 @@
 
 Each line is a position: `game` and `ply` from 0, `state` (the true fluents, sorted) and `terminal`.
 A terminal position also has `goals`, others have `legal` (sorted lists of moves) and `moves` (the
-moves played), each with an entry per role in the order of the sheet. Terms are written like
-`(cell a 1 white)`. `ludoteca gdl trace` writes such lines, and so does the recorder of GGP-Base,
-`tests/oracles/record_gdl.py`.
+moves played), each with an entry per role in the order of the sheet. A role that does not have
+exactly one goal has the goal `null`. A position in which a role has no legal move has no moves, and
+ends the game. Terms are written like `(cell a 1 white)`. `ludoteca gdl trace` writes such lines,
+and so does the recorder of GGP-Base, `tests/oracles/record_gdl.py`.
 """
 
 import json
@@ -23,16 +24,17 @@ class TracePosition:
         ply: number of joint moves before the position.
         state: the true fluents, sorted.
         terminal: whether the game is over.
-        goals: goal of each role if the game is over, else empty.
+        goals: goal of each role if the game is over, else empty; None for a role without exactly
+            one goal.
         legal: legal moves of each role, sorted, unless the game is over.
-        moves: move of each role, unless the game is over.
+        moves: move of each role, unless the game is over or a role has no legal move.
     """
 
     game: int
     ply: int
     state: tuple[str, ...]
     terminal: bool
-    goals: tuple[int, ...] = ()
+    goals: tuple[int | None, ...] = ()
     legal: tuple[tuple[str, ...], ...] = ()
     moves: tuple[str, ...] = ()
 
@@ -69,8 +71,9 @@ def _position(content: dict[str, object]) -> TracePosition:
     state, terminal = _terms(content["state"]), content["terminal"]
     if terminal is True:
         goals = content["goals"]
-        if not isinstance(goals, list) or not all(type(goal) is int for goal in goals):
-            raise ValueError(f"goals must be integers, got {goals!r:.80}")
+        kinds = (int, type(None))
+        if not isinstance(goals, list) or not all(type(goal) in kinds for goal in goals):
+            raise ValueError(f"goals must be integers or null, got {goals!r:.80}")
         return TracePosition(game, ply, state, True, tuple(goals))
     if terminal is not False:
         raise ValueError(f"terminal must be true or false, got {terminal!r:.80}")
@@ -78,8 +81,9 @@ def _position(content: dict[str, object]) -> TracePosition:
     if not isinstance(legal, list):
         raise ValueError(f"legal must be a list of lists, got {legal!r:.80}")
     moves = _terms(content["moves"])
-    if len(moves) != len(legal):
-        raise ValueError(f"{len(moves)} roles have moved, but {len(legal)} have legal moves")
+    movers = len(legal) if all(legal) else 0
+    if len(moves) != movers:
+        raise ValueError(f"{len(moves)} roles have moved, expected {movers}")
     return TracePosition(game, ply, state, False, (), tuple(map(_terms, legal)), moves)
 
 

@@ -3,7 +3,8 @@
 Cells are numbered `row * columns + column`. The layout of a game says what a click on a cell means:
 in `column_actions` games it selects the action with the number of the column, in `cell_actions`
 games that with the number of the cell, and in other games it selects the start or the target of a
-move: `layout.moves[action]` is the pair of both.
+move: `layout.moves[action]` is the pair of both. If both are the same cell, one click is enough,
+unless a piece there can move elsewhere.
 """
 
 from collections.abc import Iterator
@@ -91,7 +92,14 @@ class ActionPicker:
             return action == cell % layout.columns
         if layout.cell_actions:
             return action == cell
-        return layout.moves[action] == (self.selected, cell)
+        start, target = layout.moves[action]
+        return target == cell and (
+            start == self.selected or (start == cell and not self._is_piece(cell))
+        )
+
+    def _is_piece(self, cell: int) -> bool:
+        """Return whether a legal move leads from the cell to another one."""
+        return any(start == cell != target for start, target in self._moves())
 
     def _moves(self) -> Iterator[tuple[int, int]]:
         """Yield the start and target of every legal action that moves a piece."""

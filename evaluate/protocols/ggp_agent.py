@@ -13,7 +13,9 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.monitor import MakeReport, SupportsMonitor
 from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.actions import bare_term
+from ludoteca.envs.gdl.game import new_position, rules
 from ludoteca.envs.records import batch_of_one
+from ludoteca.evaluate.gdl.machine import RuleMachine
 
 REPORT_SECONDS = 0.05  # between two readings of the best move of a search so far
 JointMove = tuple[str, ...]  # a move of each role, as a GDL term
@@ -49,7 +51,7 @@ class AgentWorker:
 
         Args:
             make: function that returns the prepared agent.
-            seat: index of the role that it plays.
+            seat: number of the player that it plays.
             rng: random stream of the agent, uint64 `[1]`.
         """
         self.is_ready, self.problem = threading.Event(), ""
@@ -118,7 +120,8 @@ class AgentWorker:
 class _GameFollower:
     """Position of the agent's game, which follows the joint moves of a match.
 
-    The game is the package's version of the GDL rules.
+    The game is the package's version of the GDL rules. In a game with chance, whose steps draw
+    moves of the role `random`, the position is that of the state after the moves of the match.
 
     Attributes:
         s: the position, a record.
@@ -126,6 +129,8 @@ class _GameFollower:
 
     def __init__(self, game: Game):
         self.s = game.new()
+        has_chance = "rng" in (game.state.names or ())
+        self._machine = RuleMachine(rules(game)) if has_chance else None
         self._game, self._num_played = game, 0
         self._actions = {name: i for i, name in enumerate(game.action_names)}
 
@@ -136,6 +141,12 @@ class _GameFollower:
         plies, or if the game was classified as sequential but is simultaneous.
         """
         game = self._game
+        if self._machine is not None:
+            for joint in moves[self._num_played :]:
+                self._machine.step(joint)
+            self._num_played = len(moves)
+            self.s = new_position(game, self._machine.fluents(), len(moves))
+            return not game.is_terminal(self.s)
         with np.errstate(over="ignore"):  # rules may rely on integers that wrap around
             for joint in moves[self._num_played :]:
                 if game.is_terminal(self.s):

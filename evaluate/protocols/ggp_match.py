@@ -15,6 +15,7 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.gdl.actions import bare_term
 from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
@@ -29,7 +30,8 @@ class GGPMatch:
     """Match in which an agent plays one role.
 
     The rules are compiled, and the agent is prepared, in threads. Legal moves come from the
-    compiled rules; if the agent has no move in time, a random legal move is made.
+    compiled rules; if the agent has no move in time, or the role is `random`, a random legal move
+    is made.
 
     Attributes:
         start: the message that began the match.
@@ -153,8 +155,9 @@ class GGPMatch:
                 raise GDLError(f"the rules have no role {start.role}, only {roles}")
             self._seat = machine.network.roles.index(start.role)
             self._machine = machine
-            if not self._closed:
-                self._worker = AgentWorker(self._make_agent, self._seat, self._rng)
+            if not self._closed and start.role != RANDOM:
+                player = machine.network.players.index(self._seat)
+                self._worker = AgentWorker(self._make_agent, player, self._rng)
         except Exception as error:  # shown to the manager, which does not see this thread
             is_known = isinstance(error, GDLError)
             self._problem = str(error) if is_known else f"{type(error).__name__}: {error}"
@@ -165,7 +168,8 @@ class GGPMatch:
         digest = hashlib.sha256(self.start.rules.encode()).hexdigest()[:16]
         file = self._folder / f"rules_{digest}.kif"
         write_atomically(file, self.start.rules)
-        agent = make_agent(self._spec, make_game("gdl", path=str(file)))
+        # Managers send all moves, so the state is known.
+        agent = make_agent(self._spec, make_game("gdl", path=str(file), observe="state"))
         agent.set_time_control(self._control)
         agent.prepare()
         return agent
@@ -208,7 +212,8 @@ class GGPMatch:
 
     def _choose(self, legal: tuple[str, ...], deadline: float) -> str:
         """Return the agent's move, or a random legal one if it has none."""
-        assert self._worker is not None
+        if self._worker is None:  # the role is `random`
+            return self._random.choice(legal)
         chosen = self._worker.choose(self._moves, deadline)
         for move in legal:
             if bare_term(move) == chosen:

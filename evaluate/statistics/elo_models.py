@@ -1,4 +1,7 @@
-"""Logistic and normalized Elo differences, and the mean scores that correspond to them."""
+"""Logistic and normalized Elo differences, and the mean scores that correspond to them.
+
+An Elo difference is the rating of the agent whose score is given minus that of its opponent.
+"""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +45,7 @@ def score_at(elo: float, model: str, deviation: float) -> float:
 
 
 def check_frequencies(frequencies: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return validated frequencies of results as an array, `[3]` or `[5]`.
+    """Return validated frequencies, the numbers of results, as an array, `[3]` or `[5]`.
 
     Three are the numbers of losses, draws and wins in single games (trinomial). Five are the
     numbers of pairs of games with a sum of scores of 0, 1/2, 1, 3/2 and 2 (pentanomial).

@@ -3,6 +3,8 @@
 from math import sqrt
 from statistics import NormalDist
 
+Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
+
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson score interval of a probability, after `successes` of `n` trials.

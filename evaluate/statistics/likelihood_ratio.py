@@ -34,9 +34,11 @@ def log_likelihood_ratio(
     """Return the log-likelihood ratio of the Elo difference `elo1` to `elo0`.
 
     Args:
-        elo0: Elo difference of the null hypothesis.
+        elo0: Elo difference of the null hypothesis: the rating of the agent whose wins are counted
+            minus that of its opponent.
         elo1: Elo difference of the alternative.
-        frequencies: losses, draws and wins, or pairs by their score, see `check_frequencies`.
+        frequencies: numbers of losses, draws and wins, or of pairs of games by ascending score,
+            see `check_frequencies`.
         model: scale of the differences, "logistic" or "normalized".
 
     Raises:

@@ -1,8 +1,9 @@
 """Sequential probability ratio test (SPRT) of the Elo difference of two agents.
 
 Wald, "Sequential tests of statistical hypotheses", Annals of Mathematical Statistics 16, 1945,
-section 3, with the generalized likelihood ratio of `likelihood_ratio.py`, in which the frequency of
-draws is a nuisance parameter.
+section 3, with the generalized likelihood ratio of `likelihood_ratio.py`, in which the probability
+of a draw is a nuisance parameter. The Elo difference is the rating of the first agent minus that of
+the second; results and scores are those of the first agent.
 """
 
 import inspect
@@ -35,15 +36,18 @@ COUNTS = ("pentanomial", "trinomial")  # kinds of results, see `Sprt.counts`
 class Sprt:
     """Design of a test of H0: the Elo difference is `elo0`, against H1: it is `elo1`.
 
+    The difference is the rating of the first agent minus that of the second. A positive one means
+    that the first agent is stronger; results and scores are the first agent's.
+
     Attributes:
         elo0: Elo difference of H0, less than `elo1`.
         elo1: Elo difference of H1.
         alpha: nominal probability of accepting H1 if the difference is `elo0`.
         beta: nominal probability of accepting H0 if the difference is `elo1`.
         model: scale of the differences, "logistic" or "normalized".
-        counts: what a result is: with "pentanomial" the sum of scores of a pair of games from the
-            same opening with the seats exchanged, with "trinomial" the score of a single game.
-            Results are assumed to be independent.
+        counts: what a result is: with "pentanomial" the score of a pair of games from the same
+            opening with the seats exchanged, the mean of the two games' scores; with "trinomial"
+            the score of a single game. Results are assumed to be independent.
     """
 
     elo0: float
@@ -89,7 +93,12 @@ class Sprt:
         )
 
     def llr(self, frequencies: Sequence[float] | NDArray[np.float64]) -> float:
-        """Return the log-likelihood ratio of H1 to H0, see `log_likelihood_ratio`."""
+        """Return the log-likelihood ratio of H1 to H0, see `log_likelihood_ratio`.
+
+        Args:
+            frequencies: numbers of results so far: of losses, draws and wins (trinomial), or of
+                pairs with the score 0, 1/4, 1/2, 3/4 and 1 (pentanomial).
+        """
         return log_likelihood_ratio(self.elo0, self.elo1, frequencies, self.model)
 
     def verdict(self, llr: float) -> str:
@@ -176,7 +185,8 @@ def parse_sprt(text: str) -> Sprt:
         ValueError: if `elo0` or `elo1` is missing, or a parameter is unknown or out of range.
     """
     parameters = inspect.signature(Sprt).parameters
-    params = parse_params(f"sprt:{text}", text, None, parameters)
+    # `first=None`: each parameter needs its name, also the first one.
+    params = parse_params(f"sprt:{text}", text, first=None, known=parameters)
     for key in params:
         if key not in parameters:
             raise ValueError(

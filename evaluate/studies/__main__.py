@@ -9,15 +9,17 @@ SUMMARIES = {
     "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
     "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
+    "exploration": "Exploration factors and move groups in General Game Playing.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
     "hex": "Deep Q-learning in Hex.",
     "othello": "Value networks and AlphaZero in Othello.",
     "p_game": "Selection policies in random trees of known value (P-games).",
+    "playout_policy": "Playouts by simulation balancing in Breakthrough.",
     "solved": "AlphaZero in games that are solved.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.
-EXPERIMENTS = {
+STUDIES = {
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status of `run_commands`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="study")
+    return run_commands(STUDIES, arguments, prog, DESCRIPTION, noun="study")
 
 
 if __name__ == "__main__":

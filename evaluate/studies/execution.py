@@ -5,16 +5,13 @@ machine without the study's folder, so it runs a task in a temporary folder: the
 task requires are sent to the worker, and the folder of the task's artifact is sent back.
 """
 
-import io
 import json
 import os
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -22,6 +19,7 @@ from ludoteca.child_processes import run_child
 from ludoteca.evaluate.studies.study import Task, Tasks
 from ludoteca.executor import WAIT, Executor, _Wait
 from ludoteca.executor import Task as WorkerTask
+from ludoteca.files import pack, unpack
 from ludoteca.shared import Shared
 
 
@@ -151,25 +149,3 @@ def run_command(
     completed = run(command)
     if completed.returncode != 0:
         raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{completed.stderr[-2000:]}")
-
-
-def pack(folder: Path, subfolder: Path) -> bytes:
-    """Return the content of a subfolder of `folder` as a tar archive."""
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as archive:
-        archive.add(subfolder, subfolder.relative_to(folder))
-    return content.getvalue()
-
-
-def unpack(content: bytes, folder: Path) -> None:
-    """Extract an archive of `pack` in a folder, completely or not at all."""
-    with (
-        tarfile.open(fileobj=io.BytesIO(content)) as archive,
-        TemporaryDirectory(prefix=".", dir=folder) as temporary,
-    ):
-        archive.extractall(temporary, filter="data")
-        for unpacked in Path(temporary).iterdir():
-            target = folder / unpacked.name
-            if target.exists():  # left by an unfinished task
-                rmtree(target)
-            unpacked.rename(target)

@@ -13,8 +13,17 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent
-from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.evaluate.markdown import (
+    bold,
+    number,
+    p_text,
+    p_value,
+    percent,
+    points_share,
+    wilson_share,
+    with_interval,
+)
+from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, RecordsByPart, Study
 from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import package_versions, run_info
@@ -67,6 +76,7 @@ def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder
     names |= {
         **study.template_names,
         "fast": study.fast,
+        "unavailable": study.unavailable,
         "records": records,
         "has": lambda *patterns: all(
             records.keys() >= set(matching(pattern) or [pattern]) for pattern in patterns
@@ -124,32 +134,6 @@ def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str
     distinct_texts = "; ".join(dict.fromkeys(texts))
     return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {distinct_texts}
 - Machine: {"; ".join(sorted(machines))}"""
-
-
-def with_interval(value: float, interval: tuple[float, float]) -> str:
-    """Return a percentage with its interval, e.g. `"61.3 (58.2 to 64.3)"`.
-
-    Args:
-        value: the percentage.
-        interval: bounds of the interval, as fractions in [0, 1].
-    """
-    low, high = interval
-    return f"{value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def wilson_share(count: int, total: int) -> str:
-    """Return 100 * count / total, a percentage, with its Wilson 95 % interval."""
-    return with_interval(100 * count / total, wilson(count, total))
-
-
-def points_share(total: Mapping[str, int]) -> str:
-    """Return the percentage of points (a draw is half a point) with its 95 % interval.
-
-    Args:
-        total: numbers of `"wins"`, `"draws"` and `"games"` of an agent.
-    """
-    points = 100 * (total["wins"] + total["draws"] / 2) / total["games"]
-    return with_interval(points, score_interval(total["wins"], total["draws"], total["games"]))
 
 
 def strength(total: Mapping[str, int]) -> str:

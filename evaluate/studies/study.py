@@ -7,11 +7,12 @@ one folder per study: "the folder of all tasks".
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ludoteca.agents.networks.weights import fingerprint, shipped_weights
 from ludoteca.files import read_json
 
 Records = Mapping[str, dict[str, Any]]  # records of finished tasks, by name
@@ -94,44 +95,25 @@ class SecondsPerMove:
         return f"{self.factor * first['seconds_per_move']:.5f}"
 
 
-def match_task(
-    name: str,
-    agents: tuple[str, ...],
-    games: int,
-    requires: tuple[str, ...] = (),
-    options: Mapping[str, Any] | None = None,
-    pace: SecondsPerMove | None = None,
-    winners: Mapping[str, str] | None = None,
-    networks: Mapping[str, str] | None = None,
-    module: str = "ludoteca.evaluate.timed_match",
-) -> Task:
-    """Return the task of a match of two agents or more.
+def shipped_file(spec: str) -> Path | None:
+    """Return the file of a shipped network, or None if the package lacks it.
 
     Args:
-        name: name of the task.
-        agents: spec strings of the agents.
-        games: number of games.
-        requires: names of the tasks whose artifacts the agents or the placeholders read.
-        options: further options of the match.
-        pace: time per move that replaces the placeholder `{seconds}` in the spec strings.
-        winners: names of matches whose best agent replaces a placeholder in the spec strings, by
-            placeholder.
-        networks: fingerprints of shipped networks, by the spec strings of their agents. They are
-            part of the folder's name, so that a match with a retrained network is played anew.
-        module: module that plays the match.
+        spec: spec string of the network's agent, such as `"ac:geese"`.
     """
-    match_options = {"agents": agents, "games": games, "seed": 1, **(options or {})}
-    # What the placeholders stand for is part of the settings, so that a change makes a new record.
-    sources = {"pace": pace.match, "times": pace.factor} if pace else {}
-    sources |= {"winners": dict(winners)} if winners else {}
-    sources |= {"networks": dict(networks)} if networks else {}
-    return Task(
-        name, module, match_options | {"out": "{artifact}"}, match_options | sources,
-        requires=requires,
-        placeholders={key: BestAgent(match) for key, match in (winners or {}).items()}
-        | ({"seconds": pace} if pace else {}),
-        kind="match", directory="-".join((name, *(networks or {}).values())),
-    )  # fmt: skip
+    kind, _, name = spec.partition(":")
+    return shipped_weights(kind).get(name)
+
+
+def is_shipped(spec: str) -> bool:
+    """Return whether the package comes with a network, see `shipped_file`."""
+    return shipped_file(spec) is not None
+
+
+def fingerprints(specs: Iterable[str]) -> dict[str, str]:
+    """Return the fingerprints of the shipped networks among `specs`, by spec string."""
+    files = {spec: shipped_file(spec) for spec in specs}
+    return {spec: fingerprint(file) for spec, file in files.items() if file is not None}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Figures of a tournament report, as PNG files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ DPI, COLORS = 110, 96  # resolution, and number of colors of the PNG files
 BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
 MARKERS = "osD^vP*Xhd<>"
 MAX_LEGEND = len(MARKERS)  # maximum number of games with a legend
+BIN = 50  # Elo points of a bar of the distribution of ratings
 MAX_ANNOTATED = 24  # maximum number of agents in a heat map with numbers
 
 
@@ -137,6 +138,44 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
     axes.set_xlabel("Elo, mean 0, with 95 % intervals")
     axes.set_title("Ratings over all games")
     return figure_png(figure, COLORS)
+
+
+def rating_distribution(
+    names: Sequence[str],
+    ratings: Sequence[Ratings],
+    types: Sequence[str],
+    colors: Mapping[str, str],
+) -> bytes:
+    """Draw a histogram of ratings, and below it each rating with its interval, as a PNG file.
+
+    Args:
+        names: names of the agents, in the order in which they are drawn.
+        ratings: rating of each agent.
+        types: type of each agent.
+        colors: color of each type, in the order of the legend.
+    """
+    elo = [float(rating.elo) for rating in ratings]
+    figure = Figure(figsize=(7.5, 8), dpi=DPI, layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
+    edges = np.arange(BIN * np.floor(min(elo) / BIN), max(elo) + BIN, BIN)
+    above.hist(
+        [[e for e, t in zip(elo, types, strict=True) if t == kind] for kind in colors],
+        bins=edges.tolist(), stacked=True, color=list(colors.values()), label=list(colors),
+    )  # fmt: skip
+    above.set_ylabel("agents")
+    above.legend(fontsize="small")
+    for k, (rating, kind) in enumerate(zip(ratings, types, strict=True)):
+        low, high = float(rating.elo - rating.low), float(rating.high - rating.elo)
+        below.errorbar(
+            float(rating.elo), k, xerr=[[low], [high]], color=colors[kind], marker="o",
+            markersize=4, capsize=2,
+        )  # fmt: skip
+    below.set_yticks(range(len(names)), names, fontsize="small")
+    below.invert_yaxis()
+    below.set_xlabel("Elo, 95 % interval")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+    return figure_png(figure, colors=64)
 
 
 def rank_plot(

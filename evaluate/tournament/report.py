@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from ludoteca.duration import format_duration
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.markdown import number, table
+from ludoteca.evaluate.markdown import number, table, wilson_share
 from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
-from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.nash_averaging import nash_average
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament import plots, sections
@@ -225,12 +224,11 @@ def _games_table(results: Results, names: Sequence[str]) -> str:
         seat_0_wins = sum(pair.wins_first + pair.losses_second for pair in pairs)
         draws = sum(pair.draws for pair in pairs)
         plies = sum(pair.mean_plies * pair.games for pair in pairs) / played
-        low, high = wilson(seat_0_wins, played)
         rows.append(
             [
                 name,
                 f"`{game.spec}`",
-                f"{100 * seat_0_wins / played:.1f} ({100 * low:.1f} to {100 * high:.1f})",
+                wilson_share(seat_0_wins, played),
                 f"{100 * draws / played:.1f}",
                 f"{plies:.1f}",
             ]

@@ -140,6 +140,23 @@ class Results:
         """Ratings of the agents in each game."""
         return [rate(w, d) for w, d in zip(self.wins(), self.draws(), strict=True)]
 
+    @property
+    def best_first(self) -> list[int]:
+        """Indices of the agents, the highest rating first."""
+        order: list[int] = np.argsort(-self.ratings.elo, kind="stable").tolist()
+        return order
+
+    def decided(self, first: str | int, second: str | int) -> tuple[int, int]:
+        """Return the games that an agent won against another, and the decisive ones of them.
+
+        Args:
+            first: name or index of the agent.
+            second: name or index of the other agent.
+        """
+        names, wins = self.tournament.names, self.wins().sum(0)
+        a, b = (names.index(each) if isinstance(each, str) else each for each in (first, second))
+        return int(wins[a, b]), int(wins[a, b] + wins[b, a])
+
     def advantages(self) -> NDArray[np.float64]:
         """Return the wins minus the losses of a against b per game, `[a, b]`."""
         wins, t = self.wins().sum(0), self.tournament

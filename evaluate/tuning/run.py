@@ -136,7 +136,8 @@ def tune_agent(
         raise ValueError(
             f"batch must be a multiple of {min_batch} (two games for each opponent), got {batch}"
         )
-    make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play the game
+    for opponent in opponents:
+        make_match_agents(game, [start_agent, opponent])  # raises if they cannot play the game
     plays_pairs = find_optimizer(optimizer).plays_pairs and not against
     evaluations = (
         games // batch * (2 if plays_pairs else 1)

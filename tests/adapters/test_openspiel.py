@@ -94,6 +94,10 @@ def test_names_types_and_parameters_are_those_of_our_games() -> None:
     game_type = load_game("tron").get_type()
     assert game_type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
     assert load_game("geese").get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
+    assert load_game("gdl:path=tron").get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
+    dilemma = load_game("gdl:path=prisoners_dilemma")
+    assert dilemma.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
+    assert dilemma.utility_sum() is None
 
 
 def test_errors_say_what_is_wrong() -> None:

@@ -22,9 +22,9 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.othello.study import generated_games  # noqa: E402
 from ludoteca.evaluate.studies.runner import run_tasks  # noqa: E402
-from ludoteca.evaluate.studies.study import match_task  # noqa: E402
+from ludoteca.evaluate.studies.solved.study import match_task  # noqa: E402
+from ludoteca.evaluate.studies.study import GAMES_FILE, Task  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
 from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
@@ -232,7 +232,16 @@ def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
 
 def test_the_tasks_of_a_study_have_the_same_results(tmp_path, pool):
     tasks = {
-        "data": generated_games("data", 6, "random"),
+        "data": Task(
+            "data",
+            "ludoteca.train.data",
+            {"agents": ("mcts:simulations=50", "random"), "games": 6, "seed": 0, "num_workers": 1}
+            | {"learn_from": 0}
+            | {"out": "{artifact}"},
+            positional_arguments=("generate",),
+            artifact_name=GAMES_FILE,
+            has_record=False,
+        ),
         "match": match_task("match", ("random", "greedy"), 4, ("data",)),
     }
     for folder, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):

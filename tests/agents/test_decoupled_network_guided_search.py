@@ -8,9 +8,11 @@ from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.agents.search.network.policy_improvement import improved_policies
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import SelectionParams, make_puct
 from ludoteca.agents.search.network.simulation import BY_POLICY, make_simulation
 from ludoteca.agents.search.network.trees import ILLEGAL, make_trees
+from ludoteca.agents.search.statistics import arm_dtype
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -267,3 +269,20 @@ def test_a_search_ends_when_it_is_stopped():
     search = DecoupledNetworkGuidedSearch(game, 1, 200)
     result = search.run(states, uniform_evaluation(game), 200, streams(1), is_stopped=is_stopped)
     assert result.visit_counts[0].sum(1).tolist() == [5, 5]
+
+
+def test_puct_depends_only_on_the_arms_of_the_given_actions():
+    select, rng = make_puct(simultaneous=True), np.random.default_rng(0)
+    params, actions = SelectionParams(c_init=0.5, c_base=10.0), np.array([1, 3], np.int16)
+    for _ in range(200):
+        arms = view_records(np.zeros(5, arm_dtype(None)))
+        for arm in arms:
+            arm.visits, arm.prior = rng.integers(1, 40), rng.random()
+            arm.value = arm.visits * rng.random()
+        count = arms[1].visits + arms[3].visits
+        c = (0.5 + np.log1p((count + 1) / 10.0)) / 2
+        scores = [
+            arms[a].value / arms[a].visits + c * arms[a].prior * count**0.5 / (1 + arms[a].visits)
+            for a in actions
+        ]
+        assert select(arms, actions, 2, 0.5, params, None, None) == np.argmax(scores)

@@ -27,7 +27,7 @@ from ludoteca.agents.games.endgame.othello_bitboards import (
 from ludoteca.agents.games.registry import games_with
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
-from ludoteca.envs.games.othello import turned
+from ludoteca.envs.games.othello import flipped
 from ludoteca.envs.record_views import view_records
 
 
@@ -337,7 +337,7 @@ def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
         own, other, score = other, own, -score
     board = view_records(make_board(4))[0]
     work = SimpleNamespace(nodes=0)
-    assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
+    assert flipped(np.uint64(1), own, other) == flipped(np.uint64(1), other, own) == 0
     assert last_square(own, other, np.uint64(1), -16, 16, board, work) == score
     assert work.nodes == 1
 

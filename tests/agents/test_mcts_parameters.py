@@ -54,7 +54,8 @@ def test_config_has_the_compile_time_options_and_defaults_of_parameters() -> Non
     names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
-        "shared_tree", "playout", "evaluation", "tune",
+        "shared_tree", "playout", "evaluation", "exploration_schedule", "exploration_by_depth",
+        "exploration_stdev", "groups", "tune",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1

@@ -303,6 +303,29 @@ def test_dirichlet_noise_changes_only_priors_of_legal_moves():
     assert priors[legal].std() > 0.01
 
 
+def test_each_search_has_its_own_fraction_of_dirichlet_noise():
+    game = make_game("tictactoe")
+    states = game.empty(2)
+    states[:] = after(game, 4)
+    workspace = NetworkGuidedSearch(Encoder(game), 2, 10, CONFIGS["puct"])
+    workspace.run(
+        states,
+        uniform_evaluation(game),
+        10,
+        np.random.default_rng(1),
+        dirichlet_fraction=np.array([0.0, 0.5]),
+    )
+    uniform = np.full(9, 1 / 8, np.float32)
+    uniform[4] = ILLEGAL
+    assert workspace.root_priors == pytest.approx(np.stack([uniform, uniform]))
+    without, noisy = workspace.trees.priors[:, ROOT]
+    assert without == pytest.approx(uniform)
+    legal = uniform > 0
+    assert (noisy[legal] >= 1 / 16 - 1e-6).all()
+    assert noisy[legal].std() > 0.01
+    assert noisy[legal].sum() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 def test_immediate_wins_are_found_regardless_of_the_network(name):
     """The network gives the decisive last column almost no prior, and all positions one value."""

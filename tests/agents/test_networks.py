@@ -50,6 +50,14 @@ def stacked(game: Game, records):
     return states
 
 
+@pytest.mark.parametrize("planes", ["board", "flat"])
+def test_networks_have_an_output_per_action_if_planes_do_not_show_the_board(planes):
+    game = make_game("gdl:path=tictactoe", planes=planes)
+    network = make_q_network(SMALL, game)
+    observations = torch.zeros(2, *Encoder(game).shape)
+    assert network(observations).shape == (2, game.num_actions)
+
+
 def test_mirrored_hex_position_is_the_game_with_colors_exchanged():
     """Black first, seen by white, is white first on the transposed board, seen by black."""
     n = 5

@@ -31,6 +31,7 @@ NOT_RUN = {
     "ludoteca nboard": "reads commands from standard input",
     "my-engine": "needs an engine",
     "ludoteca ggp-player": "waits for a game manager",
+    "ludoteca ggp-match": "needs players",
     "--clock": "plays for minutes; its own tests are smaller",
     "--watch": "plays an animation in the terminal",
     "--peers": "needs the peers of `make peers`",

@@ -54,7 +54,7 @@ def check_edits_of_other_files(sources: SourceCopy, play: str, original: dict[st
     assert shorter["plies"] < original["plies"], "four in a row win now"
     assert not shorter["hit"]
 
-    rng_edit = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
+    rng_edit = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GOLDEN_GAMMA\n")
     sources.edit(*rng_edit)
     edited = sources.run(play)
     assert edited["plies"] != shorter["plies"], "the random numbers differ"
@@ -138,7 +138,7 @@ print(json.dumps(source_digest(choose)))
     )
     digest = sources.run(print_digest)
     assert sources.run(print_digest) == digest
-    sources.edit("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
+    sources.edit("rng.py", "    z = rng[0]\n", "    z = rng[0] + GOLDEN_GAMMA\n")
     assert sources.run(print_digest) != digest
 
 

@@ -54,13 +54,14 @@ def test_exported_names_are_sorted_and_exist(package: str) -> None:
         assert hasattr(module, name)
 
 
-def test_templates_are_package_data() -> None:
+@pytest.mark.parametrize("suffix", ["j2", "toml"])
+def test_templates_and_data_files_are_package_data(suffix: str) -> None:
     data = PROJECT["tool"]["setuptools"]["package-data"]
-    templates = list((ROOT / "evaluate" / "studies").rglob("*.j2"))
-    assert templates
-    for template in templates:
-        package = ".".join(("ludoteca", *template.parent.relative_to(ROOT).parts))
-        assert any(template.match(pattern) for pattern in data[package]), template
+    files = list((ROOT / "evaluate" / "studies").rglob(f"*.{suffix}"))
+    assert files
+    for file in files:
+        package = ".".join(("ludoteca", *file.parent.relative_to(ROOT).parts))
+        assert any(file.match(pattern) for pattern in data[package]), file
 
 
 def test_version_equals_the_metadata() -> None:

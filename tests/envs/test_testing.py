@@ -8,9 +8,11 @@ from dots_and_boxes import dots_and_boxes, is_terminal
 
 from ludoteca.agents import Agent, make_agent
 from ludoteca.agents.function import FunctionAgent
+from ludoteca.envs.api.aec import aec_env
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import Symmetry
+from ludoteca.evaluate import environment_checks
 from ludoteca.testing import (
     ContractError,
     check_agent,
@@ -192,9 +194,47 @@ def test_messages_name_the_position():
 def test_good_games_pass():
     check_kernels(GAME)
     check_kernels("tron:rows=3,columns=3", games=5)
-    check_kernels(replace(GAME, returns=both_win), zero_sum=False, games=3)
+    check_kernels(replace(GAME, returns=both_win, zero_sum=False), games=3)
     with pytest.raises(TypeError, match="expected a game, its spec string or its factory, got 3"):
         check_kernels(3)
+
+
+class FaultyEnv:
+    """AEC environment with an attribute that is replaced by a wrong one."""
+
+    def __init__(self, env, name, value):
+        self._env = env
+        setattr(self, name, value(env))
+
+    def __getattr__(self, name):
+        return getattr(self._env, name)
+
+
+def ones_as_masks(env):
+    """Return `observe` with masks that allow every action."""
+    return lambda agent: env.observe(agent) | {"action_mask": np.ones(4, np.int8)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("observe", ones_as_masks, "turn 0, .* the masks of player_1 .* differ"),
+        ("observe", lambda env: lambda agent: {"action_mask": 1}, "observation of player_0 is not"),
+        ("state", lambda env: lambda: env.state() + 9, "turn 0, .* the state is not in its space"),
+        ("rewards", lambda env: {"player_0": 0}, "an illegal action of player_0 at the start must"),
+    ],
+)
+def test_a_bug_of_an_environment_is_found(monkeypatch, name, value, problem):
+    monkeypatch.setattr(
+        environment_checks, "aec_env", lambda game: FaultyEnv(aec_env(game), name, value)
+    )
+    check = (
+        environment_checks._check_illegal_action
+        if name == "rewards"
+        else environment_checks._check_turns
+    )
+    with pytest.raises(ContractError, match=problem):
+        check(GAME, 0)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.registry import ALIASES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import match as match_command
-from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
+from ludoteca.evaluate.studies.__main__ import STUDIES
 
 pytestmark = pytest.mark.interpreted
 
@@ -237,7 +237,7 @@ def test_misspelled_options_are_suggested(capsys, command):
         assert f"{wrong} (did you mean {option}?)" in run(capsys, command, wrong)[2]
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", STUDIES)
 def test_every_experiment_has_help(capsys, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit, match="0"):

@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.games.hungry_geese.lives import ALIVE, OTHERS_BODY, Lives
-from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.studies.geese.examples import (
+from ludoteca.agents.games.hungry_geese.patterns import (
     LEAD,
     Example,
     are_neighbors,
     contested_food,
     deaths,
-    find_examples,
     is_enclosed,
     scenes,
 )
-from ludoteca.evaluate.studies.geese.outcomes import read_outcomes
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.statistics.repetitions import repeat_competition, winners
+from ludoteca.evaluate.studies.geese.examples import find_examples
 from ludoteca.evaluate.studies.geese.plots import draw
-from ludoteca.evaluate.studies.geese.repetitions import repeat_competition, winners
 from ludoteca.files import read_json
 
 pytestmark = pytest.mark.interpreted

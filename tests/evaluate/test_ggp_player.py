@@ -59,6 +59,8 @@ def serve():
         pytest.param("prisoners_dilemma", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("eight_puzzle", ("random",), marks=pytest.mark.slow),
         ("three_in_line", ("random", "random", "random")),
+        ("dice_race", ("flat:simulations=4", "random", "random")),
+        pytest.param("kuhn_poker", ("mcts", "random", "random"), marks=pytest.mark.slow),
     ],
 )
 def test_whole_matches(serve, sheet, agents):

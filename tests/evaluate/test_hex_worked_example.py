@@ -7,14 +7,9 @@ links between cells.
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.studies.hex.conductance import LINKS, solve
-from ludoteca.evaluate.studies.hex.worked_example import (
-    OCCUPIED,
-    VALUES,
-    cell_values,
-    compare,
-    estimated,
-)
+from ludoteca.agents.games.hex.conductance import LINKS, solve
+from ludoteca.agents.games.hex.stone_values import estimated, stone_values
+from ludoteca.evaluate.studies.hex.worked_example import OCCUPIED, VALUES, compare
 
 pytestmark = pytest.mark.interpreted
 
@@ -69,7 +64,7 @@ def test_circuits_of_neurohex_give_all_values_of_the_figure():
     white = stones(5, (0, 0), (1, 0), (2, 3), (3, 0), (3, 1), (3, 2))
     assert not (white & ~OCCUPIED).any()
     conductances = estimated(white, OCCUPIED & ~white, "pairwise", counted=True)
-    values = cell_values(NEUROHEX, conductances)
+    values = stone_values(NEUROHEX, conductances)
     np.testing.assert_array_equal(np.trunc(values * 100) / 100, VALUES[~OCCUPIED])
 
 

@@ -24,8 +24,7 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 
 pytestmark = pytest.mark.interpreted
 
-# Actions of rule sheets have no cells to click.
-SEQUENTIAL = [n for n in GAMES if n != "GDL-v0" and not make_game(n).simultaneous]
+SEQUENTIAL = [n for n in GAMES if not make_game(n).simultaneous]
 
 
 class Slow(First):

@@ -12,13 +12,13 @@ import pytest
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.statistics.differences import shares_differ
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.ggp import study as ggp
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
-from ludoteca.evaluate.studies.ggp.pairs import differs, first_three, pair_wins
-from ludoteca.evaluate.studies.ggp.report import beyond_chance
-from ludoteca.evaluate.studies.ggp.uaemex2021_pairs import (
+from ludoteca.evaluate.studies.ggp.report import pair_wins
+from ludoteca.evaluate.studies.ggp.uaemex2021 import (
     DIRECTED_PAIRS,
     FIRST_COMPARISON,
     PAIR_WINS,
@@ -54,7 +54,7 @@ def random_results(tournament, shares):
 
 
 def test_the_study_has_the_settings_of_the_thesis():
-    study = ggp.study(fast=False, seed=0)
+    study = ggp.tournaments("ggp", fast=False, seed=0)
     assert sum(tournament.total_games for tournament in study.values()) == 48_000
     assert [tournament.games_per_match for tournament in study.values()] == [100, 100]
     for simulations, tournament in study.items():
@@ -68,7 +68,7 @@ def test_the_study_has_the_settings_of_the_thesis():
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_every_agent_of_the_extended_study_exists(fast):
-    for stage, tournament in ggp.extended_study(fast, seed=0).items():
+    for stage, tournament in ggp.tournaments("ggp_extended", fast, seed=0).items():
         game = make_game("tictactoe_large")
         for spec in tournament.agents:
             agent = make_agent(spec, game)
@@ -101,7 +101,7 @@ def test_the_thesis_pairs_add_up_to_its_totals():
     for simulations, totals in uaemex2021.WINS.items():
         for g, name in enumerate(uaemex2021.GAMES):
             wins = dict(zip(DIRECTED_PAIRS, PAIR_WINS[simulations][g].tolist(), strict=True))
-            first = first_three(wins)
+            first = np.array([sum(wins[a, b] for b in range(3) if b != a) for a in range(3)])
             np.testing.assert_array_equal(first, FIRST_COMPARISON[simulations][g])
             for a in (3, 4):
                 assert sum(wins[a, b] for b in range(5) if b != a) == totals[g, a]
@@ -114,14 +114,14 @@ def test_the_thesis_pairs_add_up_to_its_totals():
 
 def test_pairs_of_a_tournament_are_read_by_direction():
     shares = np.linspace(0.2, 0.8, 40).reshape(8, 5)
-    results = random_results(ggp.study(fast=True, seed=0)["100"], shares)
+    results = random_results(ggp.tournaments("ggp", fast=True, seed=0)["100"], shares)
     wins = pair_wins(results)
     assert wins.shape == (8, 14)
     assert wins[3, DIRECTED_PAIRS.index((1, 2))] == results.wins()[3, 1, 2]
     assert wins[5, DIRECTED_PAIRS.index((4, 3))] == results.wins()[5, 4, 3]
-    significant = differs(np.array([60, 60]), 100, np.array([150, 195]), 300)
+    significant = shares_differ(np.array([0.6, 0.6]), 100, np.array([150, 195]) / 300, 300)
     np.testing.assert_array_equal(significant, [False, False])
-    assert differs(np.array([60]), 100, np.array([120]), 300)[0]
+    assert shares_differ(np.array([0.6]), 100, np.array([0.4]), 300)[0]
 
 
 def test_a_lead_within_chance_decides_nothing():
@@ -202,9 +202,9 @@ def test_rounding_of_shares_does_not_break_ties():
 def test_differences_beyond_chance():
     rng = np.random.default_rng(0)
     same = rng.binomial(1200, 0.5, (2, 10_000)) / 1200
-    assert beyond_chance(*same, 1200).mean() == pytest.approx(0.05, abs=0.01)
-    assert beyond_chance(np.array([0.55]), np.array([0.5]), 1200).all()
-    assert not beyond_chance(np.array([0.55]), np.array([0.5]), 96).any()
+    assert shares_differ(same[0], 1200, same[1], 1200).mean() == pytest.approx(0.05, abs=0.01)
+    assert shares_differ(np.array([0.55]), 1200, np.array([0.5]), 1200).all()
+    assert not shares_differ(np.array([0.55]), 96, np.array([0.5]), 1200).any()
 
 
 def test_the_report_compares_with_the_thesis(tmp_path, monkeypatch, capsys):
@@ -243,7 +243,7 @@ def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
     report = (tmp_path / "report.md").read_text()
     assert "The best constant over all games is UCB 0.01" in report
     assert "**alpha2 " in report
-    for stage in ggp.GAMES_PER_PAIR:
+    for stage in ggp.tournaments("ggp_extended", fast=True, seed=0):
         assert f"]({stage}/report.md)" in report
         assert (tmp_path / stage / "report.md").exists()
     assert "| UCB plain |" in report
@@ -252,7 +252,7 @@ def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.interpreted
 def test_a_game_of_the_study_is_played():
-    tournament = ggp.study(fast=True, seed=0)["100"]
+    tournament = ggp.tournaments("ggp", fast=True, seed=0)["100"]
     match = next(
         candidate
         for candidate in tournament.matches()

@@ -18,38 +18,30 @@ from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies import runner
-from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.geese import names, study, uib2021
-from ludoteca.evaluate.studies.geese.conclusions import (
-    DEPTH_EFFECT,
-    FAILS,
-    HOLDS,
-    INCONCLUSIVE,
-    conclusions,
-    score_contrast,
-    survival_contrast,
-)
-from ludoteca.evaluate.studies.geese.match import fate_counts, geese_match, outcomes
-from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, agent_title
-from ludoteca.evaluate.studies.geese.outcomes import (
+from ludoteca.evaluate.statistics.outcomes import (
+    count_outcomes,
     difference,
     orders,
     rate_all,
     read_outcomes,
 )
-from ludoteca.evaluate.studies.geese.statistics import both_targets
-from ludoteca.evaluate.studies.geese.study import (
-    BANDS,
-    SECONDS,
-    beyond_tasks,
-    figure_tasks,
-    make_study,
-    real_tasks,
-    thesis_tasks,
+from ludoteca.evaluate.studies import declaration, runner
+from ludoteca.evaluate.studies import study as studies
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.data import read_data
+from ludoteca.evaluate.studies.geese import study
+from ludoteca.evaluate.studies.geese.agents import agent_title
+from ludoteca.evaluate.studies.geese.conclusions import (
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    conclusions,
 )
+from ludoteca.evaluate.studies.geese.match import geese_match
+from ludoteca.evaluate.studies.geese.study import BANDS, make_study
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
+from ludoteca.evaluate.studies.verdicts import target_verdict
 from ludoteca.train.command import parse as parse_training
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.imitation import parse
@@ -59,6 +51,9 @@ STUDY = make_study(EPISODES)
 PARTS, TASKS = STUDY.parts, STUDY.tasks
 MATCHES = {name: task for name, task in TASKS.items() if task.kind == "match"}
 NETWORKS = {name: task for name, task in TASKS.items() if task.kind == "network"}
+THESIS = read_data("geese/uib2021.toml")
+NAMES = STUDY.template_names
+SECONDS = NAMES["seconds"]
 
 
 def write_study(records, out):
@@ -81,20 +76,23 @@ SEAT_AGENTS = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 def test_fates_of_geese_by_hand():
     # Agent 1: seat 1 of the first game, seat 0 of the second.
-    fates = fate_counts(LIVES, SEAT_AGENTS == 1)
+    fates = LIVES.counts(SEAT_AGENTS == 1)
     assert (fates["geese"], fates["wins"], fates["deaths"]) == (2, 1, 1)
     assert (fates["mean_length"], fates["length_deviation"]) == (7.0, None)
     assert fates["mean_steps"] == (199 + 50) / 2
     assert fates["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     assert fates["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     # Agent 0: seat 0 of the first, seat 3 of the second, where it has the highest score but died.
-    assert fate_counts(LIVES, SEAT_AGENTS == 0)["wins"] == 0
-    assert fate_counts(LIVES, SEAT_AGENTS == 0)["mean_length"] is None
+    assert LIVES.counts(SEAT_AGENTS == 0)["wins"] == 0
+    assert LIVES.counts(SEAT_AGENTS == 0)["mean_length"] is None
 
 
 def test_outcomes_by_hand():
     # Places of the agents, shared by ties; a star marks a goose that survived.
-    assert outcomes(LIVES, SEAT_AGENTS) == {"3.5 1.5* 1.5* 3.5": 1, "1 3 2 4": 1}
+    assert count_outcomes(LIVES.scores, LIVES.alive, SEAT_AGENTS) == {
+        "3.5 1.5* 1.5* 3.5": 1,
+        "1 3 2 4": 1,
+    }
     read = read_outcomes({"3.5 1.5* 1.5* 3.5": 3, "1 3 2 4": 1})
     assert read.alive.tolist() == [[False, True, True, False], [False] * 4]
     # (Rivals behind the agent - rivals ahead of it) / 3.
@@ -165,14 +163,21 @@ def options(task, folder="there"):
 
 
 def test_competitions_of_flat_monte_carlo_are_those_of_the_thesis():
-    for name, settings in FLAT.items():
+    counts, depths = (125, 250, 500, 1000), (4, 4, 6, 6)
+    for name, settings in {
+        "depth-4": [(count, 4) for count in counts],
+        "depth-6": [(count, 6) for count in counts],
+        "mixed": zip(counts, depths, strict=True),
+        "factors": zip((125, 1000) * 2, depths, strict=True),
+    }.items():
         assert options(MATCHES[name])["agents"] == [
             f"flat:simulations={count},playout_depth={depth}" for count, depth in settings
         ]
         assert options(MATCHES[name])["games"] == ["2000"]
-    assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
-        uib2021.SECONDS
-    )
+    assert {name: len(seconds) for name, seconds in THESIS["seconds"].items()} == {
+        "depth-4": 4,
+        "depth-6": 4,
+    }
     agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
     assert (agent.simulations, agent.playout_depth) == (500, 6)
 
@@ -180,10 +185,10 @@ def test_competitions_of_flat_monte_carlo_are_those_of_the_thesis():
 def test_tables_of_the_thesis_add_up():
     # Rows are percentages of wins and deaths, and the mean length. A goose that has died does not
     # win; in figure 9 every goose has either won or died.
-    for rows in uib2021.RESULTS.values():
+    for rows in THESIS["results"].values():
         assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
-    assert all(wins + deaths == 100 for wins, deaths, _ in uib2021.RESULTS["simulated"])
-    assert sum(wins for wins, _, _ in uib2021.RESULTS["depth-6"]) == 105
+    assert all(wins + deaths == 100 for wins, deaths, _ in THESIS["results"]["simulated"])
+    assert sum(wins for wins, _, _ in THESIS["results"]["depth-6"]) == 105
 
 
 def test_networks_are_those_of_the_thesis_and_imitate_the_intended_agents():
@@ -202,7 +207,7 @@ def test_networks_are_those_of_the_thesis_and_imitate_the_intended_agents():
     assert wanted["net-real-3"] == ("league-net",)
     assert wanted["net-real-all"] == wanted["net-1000"] == ()
     bands = ("900-1000", "1001-1100", "1101-1200.5", "1201-inf")
-    by_rating = real_tasks(EPISODES, bands)
+    by_rating = make_study(EPISODES, bands).parts["real"]
     for k, ends in enumerate(((900, 1000), (1001, 1100), (1101, 1200.5), (1201, float("inf")))):
         config = parse(by_rating[f"net-real-{k}"].arguments(Path("x"))[3:])
         assert (config.rating_range, config.agents) == (ends, ())
@@ -276,9 +281,7 @@ def test_tasks_come_after_those_they_require():
                 assert network in task.requires
     assert make_study().skipped_tasks == {*PARTS["real"], "ours-real"}
     assert STUDY.skipped_tasks == set()
-    fast = thesis_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
-    fast |= figure_tasks(True)
-    assert list(fast) == list(TASKS)
+    assert list(make_study(EPISODES, fast=True).tasks) == list(TASKS)
 
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
@@ -392,8 +395,7 @@ def share(count, games):
     return f"{100 * count / games:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "shipped_weights", lambda kind: {"geese": None})
+def test_report_has_the_figures_of_the_records(folder, tmp_path):
     write_study(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
@@ -448,7 +450,7 @@ def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
         for agent, (wins, deaths, _) in zip(
-            records["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
+            records["uib2021"][name]["agents"], THESIS["results"][name], strict=True
         ):
             agent["lives"] = lives_record(1_000, 10 * wins, 10 * deaths)
     # The last agent, with 80 % of wins, 30 % in the thesis.
@@ -465,10 +467,10 @@ def test_conclusions_by_hand(folder):
     }
     by_claim = {conclusion.claim: conclusion for conclusion in conclusions(records)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
-    match = records["factors"]
-    assert score_contrast(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
-    assert score_contrast(match, DEPTH_EFFECT).mean == pytest.approx(-0.2 * 4 / 3)
-    assert survival_contrast(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
+    outcomes = read_outcomes(records["factors"]["outcomes"])
+    assert outcomes.score_contrast((1, 0, 0, 0)).mean == pytest.approx(0.2)
+    assert outcomes.score_contrast((-0.5, -0.5, 0.5, 0.5)).mean == pytest.approx(-0.2 * 4 / 3)
+    assert outcomes.survival_contrast((1, 0, 0, -1)).mean == pytest.approx(0.2)
     # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
     depth = by_claim["depth matters more than the number of simulations"]
     assert depth.verdict == FAILS
@@ -496,11 +498,11 @@ def test_conclusions_by_hand(folder):
 
 
 def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "shipped_weights", lambda kind: {})
+    monkeypatch.setattr(declaration, "is_shipped", lambda spec: False)
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
     del records["uib2021"]["agreement"]
-    write_study(records, out)
+    write_report(replace(make_study(EPISODES), draw=None), records, out, out / "no runs")
     text = (out / "report.md").read_text()
     assert "## Flat Monte Carlo (figures 7 and 8)" in text
     assert "## Time (table 1)" in text
@@ -528,13 +530,15 @@ def test_records_of_matches_with_another_shipped_network_are_not_kept(
     records, other = all_records(folder), tmp_path / "geese.safetensors"
     write_study(records, tmp_path)
     other.write_bytes(b"another")
-    monkeypatch.setattr(study, "shipped_weights", lambda kind: {"geese": other})
-    again = read_records(tmp_path, PARTS | {"beyond": beyond_tasks()})
-    assert again["beyond"].keys() == {*LOOPS, "tree"} < records["beyond"].keys()
+    monkeypatch.setattr(studies, "shipped_weights", lambda kind: {"geese": other})
+    beyond = make_study(EPISODES).parts["beyond"]
+    again = read_records(tmp_path, PARTS | {"beyond": beyond})
+    assert again["beyond"].keys() == {"loop-uib2021", "loop-default", "tree"}
+    assert again["beyond"].keys() < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
     assert "ac:geese" in TASKS["ours-search-or-not"].settings["networks"]
     # Each network has its own folder of results.
-    places = {plan["ours"].artifact(tmp_path) for plan in (TASKS, beyond_tasks())}
+    places = {plan["ours"].artifact(tmp_path) for plan in (TASKS, beyond)}
     assert len(places) == 2
 
 
@@ -557,7 +561,7 @@ def test_options_are_checked(capsys, monkeypatch, tmp_path):
     assert "part real needs recorded games: --episodes FILE ..." in capsys.readouterr().err
     assert main(["geese", "--episodes", str(tmp_path / "none.zip")]) == 2
     assert "none.zip" in capsys.readouterr().err
-    monkeypatch.setattr(study, "is_shipped", lambda: False)
+    monkeypatch.setattr(declaration, "is_shipped", lambda spec: False)
     assert main(["geese", "--part", "beyond"]) == 2
     assert "needs the network ac:geese, which this package lacks" in capsys.readouterr().err
 
@@ -579,7 +583,7 @@ def test_tasks_that_need_episodes_are_left_out_without_them(monkeypatch, tmp_pat
         run_names.extend(tasks)
 
     monkeypatch.setattr(runner, "run_part", run_part)
-    monkeypatch.setattr(study, "is_shipped", lambda: True)
+    monkeypatch.setattr(declaration, "is_shipped", lambda spec: True)
     assert main(["geese", "--out", str(tmp_path)]) == 0
     left_out = {name for name, task in TASKS.items() if task.has_record} - set(run_names)
     assert left_out == {name for name in make_study().skipped_tasks if TASKS[name].has_record}
@@ -594,10 +598,13 @@ def test_tasks_that_need_episodes_are_left_out_without_them(monkeypatch, tmp_pat
 
 
 def test_target_verdicts_follow_from_the_intervals():
-    assert both_targets((700, 650), 1_000) == "yes"
-    assert both_targets((700, 610), 1_000) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
-    assert both_targets((590, 700), 1_000) == "inconclusive"
-    assert both_targets((700, 500), 1_000) == both_targets((500, 610), 1_000) == "**no**"
+    def verdict(*counts):
+        return target_verdict(0.6, *(wilson(count, 1_000) for count in counts))
+
+    assert verdict(700, 650) == "yes"
+    assert verdict(700, 610) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
+    assert verdict(590, 700) == "inconclusive"
+    assert verdict(700, 500) == verdict(500, 610) == "**no**"
 
 
 def test_titles_of_agents():

@@ -14,11 +14,8 @@ import pytest
 from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.hex import tanaka2018
-from ludoteca.evaluate.studies.hex.actor_critic import DQN, SEEDS, duel_name, run_name
-from ludoteca.evaluate.studies.hex.evaluation import TARGETS, result_text, target_verdict
-from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
-from ludoteca.evaluate.studies.hex.study import training as training_task
+from ludoteca.evaluate.studies.data import read_data
+from ludoteca.evaluate.studies.hex.study import make_study, reached, result_text
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, make_record, read_records
@@ -31,6 +28,9 @@ STUDY = make_study()
 PARTS = STUDY.parts
 PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
 AC_TASKS = PARTS["actor-critic"]
+NAMES = STUDY.template_names
+SEEDS = NAMES["seeds"]
+GRID = read_data("hex/tanaka2018.toml")["grid"]
 
 
 def record_of(folder: Path) -> dict:
@@ -50,12 +50,16 @@ def parsed(run: Task) -> DQNConfig:
     return parse("dqn", arguments[3:])
 
 
+def training_task(name: str, options: dict) -> Task:
+    """Return a training run with the paper's preset."""
+    options = options | {"run_dir": f"{{folder}}/{name}"}
+    return Task(name, "ludoteca.train.dqn", options, positional_arguments=("tanaka2018",))
+
+
 def test_runs_are_those_of_the_paper():
     grid = [name for name in PAPER_TASKS if name.startswith("grid")]
     assert len(grid) == 36
-    assert {
-        name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
-    } < set(grid)
+    assert {f"grid-{point}" for point in GRID} < set(grid)
     first = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
     # The name of a run has its learning rate, gamma, epsilon and number of layers.
     assert (first.learning_rate, first.gamma) == (0.1, 0.9)
@@ -65,7 +69,7 @@ def test_runs_are_those_of_the_paper():
         150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
     assert {parsed(PAPER_TASKS[name]).games for name in grid} == {150_000, 50_000}
-    assert sum(parsed(PAPER_TASKS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
+    assert sum(parsed(PAPER_TASKS[name]).games == 150_000 for name in grid) == len(GRID)
     best = parsed(PAPER_TASKS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
@@ -85,7 +89,7 @@ def test_runs_are_those_of_the_paper():
 
 def test_every_ablation_has_a_label():
     labels = {name: run.label for name, run in PAPER_TASKS.items() if name.startswith("ablation")}
-    assert labels == {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
+    assert labels == {f"ablation-{row['name']}": row["label"] for row in NAMES["ablations"]}
     assert all(labels.values())
     assert len(set(labels.values())) == len(labels)
 
@@ -97,8 +101,8 @@ def test_ours_use_no_more_games_than_the_paper():
         assert parsed(run).game == f"hex:board_size={size}"
         assert parsed(run).final_eval_games >= 1000
     assert parsed(OUR_TASKS["hex11"]).start_from == Path("there/hex7")
-    for _, opponent, *_ in TARGETS:
-        assert opponent in parsed(OUR_TASKS["hex5"]).eval_opponents
+    for target in NAMES["targets"]:
+        assert target["opponent"] in parsed(OUR_TASKS["hex5"]).eval_opponents
 
 
 def write_fake_run(
@@ -221,14 +225,14 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
-    settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
+    settings = {"games": 10, "games_per_iteration": 5, "opponent": "random"}
     settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
-    run = training_task("tiny", "tanaka2018", 10, settings)
+    run = training_task("tiny", settings | {"game": "hex:board_size=2"})
     run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
     run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
-    wrong = training_task("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
+    wrong = training_task("wrong", {"games": 10, "game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
         run_tasks({"wrong": wrong}, tmp_path, 1, show_progress=False)
     assert main(["hex", "--part", "half"]) == 2
@@ -251,7 +255,7 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
     wins = {0: 990, 1: 975, 2: 995}  # against every opponent, of 1,000 games in each seat
     records = {}
     for seed, count in wins.items():
-        name = run_name(seed)
+        name = f"actor-critic-{seed}"
         options = dict(AC_TASKS[name].settings)
         write_fake_run(tmp_path, name, options, options["games"], [0.5], "first", count)
         records[name] = record_of(tmp_path / name)
@@ -259,7 +263,7 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
         total = {"wins": 475, "draws": 0, "losses": 525, "games": 1_000}
         about = records[name]["about"]
         match = {"games": 1_000, "agents": [{"total": total, "seats": seats}], "about": about}
-        records[duel_name(seed)] = {"settings": {}, **match}
+        records[f"duel-{seed}"] = {"settings": {}, **match}
     write_report(
         STUDY, {"tanaka2018": {}, "beyond": {}, "actor-critic": records}, tmp_path / "out", tmp_path
     )
@@ -275,13 +279,14 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
 
 def test_actor_critic_runs_differ_in_their_seeds_only():
     configs = [
-        parse("ppo", AC_TASKS[run_name(seed)].arguments(Path("there"))[3:]) for seed in SEEDS
+        parse("ppo", AC_TASKS[f"actor-critic-{seed}"].arguments(Path("there"))[3:])
+        for seed in SEEDS
     ]
     assert len({config.seed for config in configs}) == len(SEEDS) >= 3
     assert len({replace(config, seed=0, run_dir=Path("x")) for config in configs}) == 1
     assert set(configs[0].eval_opponents) == {"random", "mixed:epsilon=0.2", "heuristic"}
-    assert AC_TASKS[duel_name(1)].options["agents"] == (f"ac:{{folder}}/{run_name(1)}", DQN)
-    assert AC_TASKS[duel_name(1)].requires == (run_name(1),)
+    assert AC_TASKS["duel-1"].options["agents"] == ("ac:{folder}/actor-critic-1", "dqn:hex5")
+    assert AC_TASKS["duel-1"].requires == ("actor-critic-1",)
 
 
 def test_target_verdicts_follow_from_the_intervals():
@@ -289,13 +294,13 @@ def test_target_verdicts_follow_from_the_intervals():
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert reached(result(999), "mixed:epsilon=0.2", 98) == "yes"
     # From 97.5 to 99.1 %.
-    assert target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
-    assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
+    assert reached(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
+    assert reached(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against a deterministic opponent all games are the same: there is no interval.
-    assert target_verdict(result(1_000), "heuristic", 100) == "yes"
-    assert target_verdict(result(0), "heuristic", 80) == "**no**"
+    assert reached(result(1_000), "heuristic", 100) == "yes"
+    assert reached(result(0), "heuristic", 80) == "**no**"
     assert (result_text(result(1_000), "heuristic"), result_text(result(0), "heuristic")) == (
         "won",
         "not won",

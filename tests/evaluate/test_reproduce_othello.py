@@ -15,15 +15,9 @@ from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.statistics.ratings import elo_difference
+from ludoteca.evaluate.studies import declaration
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.othello import names, study
-from ludoteca.evaluate.studies.othello.names import NETWORKS
-from ludoteca.evaluate.studies.othello.study import (
-    alphazero_tasks,
-    make_study,
-    paper_tasks,
-    readings_tasks,
-)
+from ludoteca.evaluate.studies.othello.study import make_study
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import make_record, read_records
@@ -36,6 +30,8 @@ pytestmark = pytest.mark.interpreted
 STUDY = make_study()
 PARTS = STUDY.parts
 TASKS = PARTS["seville2019"]
+NAMES = STUDY.template_names
+UCT = NAMES["uct"]
 
 
 def write_study(records, out):
@@ -60,7 +56,7 @@ def test_games_are_those_of_the_paper():
     for opponents, games in ((("random",), 100_000), ((), 10_000)):
         task = TASKS[f"data-{'random' if opponents else 'self'}"]
         config = cli(Command, args=task.arguments(Path("there"))[3:])
-        assert config.agents == (f"{names.UCT},simulations=50", *opponents)
+        assert config.agents == (f"{UCT},simulations=50", *opponents)
         assert (config.game, config.games) == ("othello", games)
         assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
@@ -68,7 +64,8 @@ def test_games_are_those_of_the_paper():
 def test_networks_are_those_of_the_paper_but_for_the_view():
     from tyro import cli
 
-    for name, (opponent, games, view) in NETWORKS.items():
+    for net in NAMES["networks"]:
+        name, opponent, games, view = (net[k] for k in ("name", "opponent", "games", "view"))
         task = TASKS[f"net-{name}"]
         assert task.requires == (f"data-{opponent}",)
         config = cli(ValueRegressionConfig, args=task.arguments(Path("there"))[3:])
@@ -77,7 +74,7 @@ def test_networks_are_those_of_the_paper_but_for_the_view():
         assert (config.learning_rate, config.network) == (
             1e-3, replace(ValueRegressionConfig((Path(),)).network, view=view),
         )  # fmt: skip
-    assert {games for opponent, games, view in NETWORKS.values() if view == "second"} == {
+    assert {net["games"] for net in NAMES["networks"] if net["view"] == "second"} == {
         1_000, 10_000, 100_000,
     }  # fmt: skip
 
@@ -90,14 +87,14 @@ def test_matches_are_at_equal_iterations_and_at_equal_time():
             assert ours == (
                 f"uctnet:there/net-random-{size},simulations={iterations},precision=auto"
             )
-            assert theirs == f"{names.UCT},simulations={iterations}"
+            assert theirs == f"{UCT},simulations={iterations}"
         ours, theirs = options(matches[f"random-{size}-time"])["agents"]
         assert "seconds=0.02" in ours
-        assert theirs == f"{names.UCT},seconds=0.02"
+        assert theirs == f"{UCT},seconds=0.02"
     for name in ("random-10k-mover", "self-10k", "self-10k-mover"):
         assert {f"{name}-50", f"{name}-200"} < matches.keys()
     assert all(match.options["games"] >= 400 for match in matches.values())
-    agent = make_agent(f"{names.UCT},simulations=50", make_game("othello"))
+    agent = make_agent(f"{UCT},simulations=50", make_game("othello"))
     assert agent.config.policy == "uct"
     assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
@@ -110,7 +107,7 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     for task in tasks.values():  # games are timed one by one, not in a batch
         assert options(task, str(tmp_path))["batch"] == ["1"]
     spec, other = options(tasks["az-mcts"], str(tmp_path))["agents"]
-    assert spec == names.COMPETITORS["az"]
+    assert spec == NAMES["competitors"][0]["agent"]
     assert other == "mcts:seconds=0.12500"
     _, other = options(tasks["az-uctnet"], str(tmp_path))["agents"]
     assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaf_batch=16")
@@ -119,9 +116,10 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
 
 
 def test_fast_study_has_the_same_tasks():
-    assert paper_tasks(fast=True).keys() == TASKS.keys()
-    assert alphazero_tasks(fast=True).keys() == PARTS["alphazero"].keys()
-    assert readings_tasks(fast=True).keys() == PARTS["readings"].keys()
+    fast = make_study(fast=True).parts
+    assert {part: list(tasks) for part, tasks in fast.items()} == {
+        part: list(tasks) for part, tasks in PARTS.items()
+    }
 
 
 def test_readings_differ_from_their_opponents_in_one_option():
@@ -292,7 +290,7 @@ def test_options_are_checked(capsys, monkeypatch):
     assert "precision must be one of 'auto'" in capsys.readouterr().err
     assert main(["othello", "--processes", "0"]) == 2
     assert "processes must be an integer from 1" in capsys.readouterr().err
-    monkeypatch.setattr(study, "is_shipped", lambda: False)
+    monkeypatch.setattr(declaration, "is_shipped", lambda spec: False)
     assert main(["othello", "--part", "alphazero"]) == 2
     assert "needs the network az:othello, which this package lacks" in capsys.readouterr().err
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from ludoteca.evaluate.studies.execution import pack, run_on_workers, unpack
+from ludoteca.evaluate.studies.execution import run_on_workers
+from ludoteca.files import pack, unpack
 from ludoteca.local_executor import InlineExecutor
 
 # Program of a task: it writes its name, and the names in the artifacts that it requires.

@@ -151,7 +151,11 @@ def test_padding_bytes_do_not_distinguish_positions() -> None:
 @pytest.mark.parametrize(
     ("spec", "capacity", "message"),
     [
-        ("tron", 10, "expected a sequential two-player game without chance events, got tron"),
+        (
+            "tron",
+            10,
+            "expected a sequential, zero-sum game for two players without chance events, got tron",
+        ),
         ("tictactoe", 100, "has more positions than the capacity, 100"),
         ("tictactoe", 0, "capacity must be at least 1, got 0"),
     ],

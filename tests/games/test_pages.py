@@ -231,6 +231,9 @@ def sheet_goals(view: View) -> tuple[int, ...]:
 PLANE_MEANINGS: dict[str, Callable[..., Any]] = {
     # By regular expression of a text: the function of a view and the groups that returns the plane.
     "1 if the fluent `(.+)` is true": lambda v, fluent: v.full(fluent in true_fluents(v)),
+    "1 everywhere if the (player|opponent) is in control": lambda v, who: v.full(
+        f"(control {rules(v.game).roles[v.p if who == 'player' else 1 - v.p]})" in true_fluents(v)
+    ),
     r"1 if player (\d) observes": lambda v, p: v.full(v.p == int(p)),
     "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
     "the opponent's (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == 1 - v.p,

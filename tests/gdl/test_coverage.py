@@ -1,21 +1,27 @@
 """Tests of the coverage of collections of rule sheets, and of the command that measures it."""
 
 import json
+import os
+import re
 import time
+import warnings
+from functools import partial
 
 import pytest
 from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
-from ludoteca.evaluate.bench.gdl import bench_gdl, format_rate, summary
+from ludoteca.evaluate.bench.gdl import bench_gdl, format_rate, summary, unfinished
+from ludoteca.evaluate.gdl import conformance
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
+    conformance_of,
     measure_coverage,
     measure_speed,
-    run_in_limits,
     sheet_files,
     trace_file,
 )
+from ludoteca.evaluate.gdl.limited_process import ProcessError, run_in_limits
 from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 
 # After one step o has no legal move, and at the end, after two, no role has a goal.
@@ -86,15 +92,19 @@ def test_bench_writes_page_and_numbers(tmp_path, capsys):
     write_collection(collection)
     write_trace(traces, collection)
     page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
-    bench_gdl(collection, traces, numbers, page, seconds=0.01)
+    bench_gdl(collection, traces, numbers, page, seconds=0.01, conformance="interpreted")
     out = capsys.readouterr().out
     assert "2 of 3 sheets (66.7 %) are compiled" in out
-    assert "0 sheets differ" in out
+    assert "0 sheets differ. 0 sheets have 10 finished games or more among them" in out
+    assert "2 of 2 sheets pass the conformance checks" in out
     text = page.read_text()
     assert "| broken |" in text
     assert "'(' is never closed |" in text
     rows = {row["name"]: row for row in json.loads(numbers.read_text())["sheets"]}
+    assert "of GGP-Base, with their number: ticTacToe 2. Positions" in text
     assert rows["ticTacToe"]["compared"] > 10
+    assert rows["ticTacToe"]["compared_games"] == 2
+    assert rows["ticTacToe"]["conformance"] == "passed"
     assert rows["ticTacToe"]["differences"] == []
     assert rows["stuck"]["oracle_error"] == "not recorded"
     assert rows["broken"]["failure"]
@@ -110,7 +120,7 @@ def test_differences_from_a_trace_are_shown(tmp_path):
 
 def test_sheet_that_exceeds_the_limits_ends_only_its_process():
     def allocate():
-        return SheetCoverage("big", fluents=len(bytearray(1 << 40)))  # 1 TiB
+        return len(bytearray(1 << 40))  # 1 TiB
 
     def hang():
         while True:
@@ -119,9 +129,35 @@ def test_sheet_that_exceeds_the_limits_ends_only_its_process():
     def fail():
         raise KeyError("three")
 
-    assert run_in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
-    assert "out of time or memory" in run_in_limits(hang, "long", 1.0).failure
-    assert run_in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
+    for function, reason in (
+        (allocate, "more than 6 GiB of memory"),
+        (hang, "more than 1 s of CPU time"),
+        (partial(os._exit, 5), "the process ended with status 5: out of time or memory"),
+        (fail, "KeyError: 'three'"),
+    ):
+        with pytest.raises(ProcessError, match=f"^{re.escape(reason)}$"):
+            run_in_limits(function, 1.0)
+    assert run_in_limits(lambda: "done", 1.0) == "done"
+
+
+@pytest.mark.interpreted
+def test_conformance_is_checked_with_warnings_as_errors(tmp_path, monkeypatch):
+    sheet = tmp_path / "stuck.kif"
+    sheet.write_text(STUCK)  # its faults are no violations
+    assert conformance_of(sheet, 30.0, compiled=False) == "passed"
+
+    def warn(game):
+        warnings.warn(f"{game.title} is odd", UserWarning, stacklevel=2)
+
+    monkeypatch.setattr(conformance, "check_environments", warn)
+    assert conformance_of(sheet, 30.0, compiled=False) == "UserWarning: stuck (GDL) is odd"
+    sheet.write_text("(role a")
+    assert "'(' is never closed" in conformance_of(sheet, 30.0, compiled=False)
+
+
+@pytest.mark.slow
+def test_compiled_game_of_a_sheet_conforms():
+    assert conformance_of(find_sheet("prisoners_dilemma"), 30.0, compiled=True) == "passed"
 
 
 @pytest.mark.compiled
@@ -131,6 +167,7 @@ def test_info_describes_a_sheet(capsys):
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
     assert "moves 8: east north south west" in out
     assert "faults none found" in out
+    assert "board 10 x 10, symmetries: 8" in out
 
 
 @pytest.mark.parametrize(
@@ -138,9 +175,10 @@ def test_info_describes_a_sheet(capsys):
     [
         (["gdl", "--sheets", "nowhere"], "there is no file or folder nowhere"),
         (["gdl", "--only", "nonsense"], "begins with nonsense"),
-        (["gdl", "--peers"], "bench gdl takes no --peers"),
+        (["gdl", "--strength"], "bench gdl takes no --strength"),
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
+        (["mcts", "--conformance", "compiled"], "are for bench gdl, not bench mcts"),
     ],
 )
 def test_invalid_arguments_of_bench_give_clear_errors(capsys, arguments, message):
@@ -166,3 +204,15 @@ def test_summary_counts_slow_sheets_separately():
         "but take longer. 1 more exceed a limit and are interpreted. The median compiled sheet has "
         "20 gates and makes 2 M steps/s."
     )
+
+
+def test_sheets_with_few_finished_games_are_listed():
+    sheets = [
+        SheetCoverage("whole", compared=200, compared_games=10),
+        SheetCoverage("long", compared=300, compared_games=4),
+        SheetCoverage("slow", compared=1),
+        SheetCoverage("unrecorded"),
+    ]
+    assert "with their number: long 4, slow 0. " in unfinished(sheets)
+    assert unfinished(sheets[:1]) == ""
+    assert "1 sheets have 10 finished games" in summary(sheets)

@@ -5,16 +5,20 @@ import pickle
 import numpy as np
 import pytest
 
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.gdl import evaluate
+from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.errors import GDLWarning
-from ludoteca.envs.gdl.game import dynamics, fluent_bits, make_network_game, rules
+from ludoteca.envs.gdl.game import dynamics, make_network_game, rules
 from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.solve import solve
 from ludoteca.testing import check_game, check_kernels
 
 # Three players choose heads or tails at the same time; the goal depends on a player's own choice.
@@ -52,10 +56,10 @@ def test_gdl_games_equal_built_in_games_move_by_move(name):
     rng = np.random.default_rng(0)
     for _ in range(20):
         s, t = game.new(), own.new()
-        # Connect Four's actions are numbered alike. Tic-Tac-Toe's sheet numbers its cells by
-        # columns, our game by rows.
-        size = 3 if name == "tictactoe" else 1
-        image = {a: a % size * size + a // size if size > 1 else a for a in range(own.num_actions)}
+        # Connect Four's actions are numbered alike. Row 1 of Tic-Tac-Toe is at the top of our game,
+        # but at the bottom of the board of a sheet.
+        rows = [2, 1, 0] if name == "tictactoe" else [0, 1, 2]
+        image = {a: 3 * rows[a // 3] + a % 3 for a in range(own.num_actions)}
         while not own.is_terminal(t):
             assert sorted(image[a] for a in game.legal(s)) == own.legal(t)
             assert game.player(s) == own.player(t)
@@ -78,13 +82,33 @@ def test_moves_that_only_wait_are_no_actions():
 
 @pytest.mark.parametrize("text", [COINS, WALK])
 def test_kernels_keep_the_contract(text, tmp_path):
-    check_kernels(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+    check_kernels(make_game("gdl", path=write(tmp_path, text)), games=5)
+
+
+def test_games_know_whether_they_are_zero_sum(tmp_path):
+    assert all(make_game(f"gdl:path={name}").zero_sum for name in ("tictactoe", "tron"))
+    assert not make_game("gdl:path=prisoners_dilemma").zero_sum
+    for text in (COINS, WALK):  # three players, one player
+        assert not make_game("gdl", path=write(tmp_path, text)).zero_sum
+
+
+def test_what_needs_zero_sum_games_refuses_others(tmp_path):
+    sheet = find_sheet("tictactoe").read_text()
+    path = write(tmp_path, sheet.replace("(goal ?player 0)", "(goal ?player 10)"))
+    game = make_game("gdl", path=path)
+    assert not game.zero_sum
+    with pytest.raises(ValueError, match="solver needs a zero-sum game"):
+        make_agent("mcts:solver=true", game)
+    with pytest.raises(ValueError, match="expected a zero-sum game"):
+        Encoder(game)
+    with pytest.raises(ValueError, match="expected a sequential, zero-sum game"):
+        solve(game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [COINS, WALK])
 def test_environments_pass_the_conformance_suites(text, tmp_path):
-    check_game(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+    check_game(make_game("gdl", path=write(tmp_path, text)), games=5)
 
 
 def test_goals_of_three_players_are_returns(tmp_path):
@@ -138,11 +162,13 @@ def test_interpreted_and_straight_evaluation_agree(monkeypatch):
     known = analyze(network)
     straight = make_network_game(network, known, "straight", {})
     monkeypatch.setattr(evaluate, "MAX_STRAIGHT_GATES", 0)
+    monkeypatch.setattr(evaluate, "MAX_PYTHON_GATES", 0)
     interpreted = make_network_game(network, known, "interpreted", {})
     games = [
         record_trajectory(straight, 20, seed=1),
         record_trajectory(interpreted, 20, seed=1),
         record_trajectory(straight, 20, seed=1, interpreted=True),
+        record_trajectory(interpreted, 20, seed=1, interpreted=True),
     ]
     for other in games[1:]:
         for name in straight.state.names:
@@ -240,10 +266,10 @@ def test_games_are_the_same_objects_and_pickled_by_their_spec(tmp_path):
     assert make_game(game.spec) is not game
 
 
-def test_observations_are_fluents_and_the_player():
-    game = make_game("gdl")
+def test_flat_observations_are_fluents_and_the_player():
+    game = make_game("gdl", planes="flat")
     s = game.new()
-    game.step(s, 4)
+    game.step(s, game.action_names.index("mark b 2"))
     network = rules(game)
     for player in range(2):
         out = np.zeros(game.observation_shape, np.int8)

@@ -133,7 +133,7 @@ def test_unstratified_negation_endless_rules_and_deep_recursion_are_errors():
 )
 def test_vocabulary_is_that_of_the_compiled_sheet(name, monkeypatch):
     network, interpreter = compile_sheet(find_sheet(name)), read_interpreter(find_sheet(name))
-    fluents, moves = find_vocabulary(interpreter, 60.0, 10**6)
+    fluents, moves, _ = find_vocabulary(interpreter, 60.0, 10**6)
     assert set(map(show, fluents)) == set(network.fluents)
     assert {show(move) for role in moves for move in role} == set(network.moves)
     monkeypatch.setattr(vocabulary, "MAX_TESTED_ROWS", 0)
@@ -196,7 +196,7 @@ def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsy
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", ["tictactoe", "tron", "three_in_line"])
-def test_interpreted_game_is_the_compiled_game(name):
+def test_interpreted_game_is_the_compiled_game(name, no_disk_cache):
     with pytest.warns(GDLWarning, match="interpreted"):
         game = make_game("gdl", path=name, max_instances=1)
     own = make_game("gdl", path=name)
@@ -227,7 +227,7 @@ def test_interpreted_game_is_the_compiled_game(name):
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::ludoteca.envs.gdl.errors.GDLWarning")
-def test_compiled_environments_run_interpreted_rules():
+def test_compiled_environments_run_interpreted_rules(no_disk_cache):
     game = make_game("gdl", path="tictactoe", max_instances=1)
     check_kernels(game, games=3)
     check_game(game, games=2)

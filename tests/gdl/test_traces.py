@@ -45,7 +45,14 @@ def test_long_games_are_cut_off(machine):
 def test_trace_of_the_same_sheet_has_no_differences(machine, positions):
     comparison = compare_trace(machine, positions)
     assert comparison.differences == ()
-    assert (comparison.games, comparison.positions) == (3, len(positions))
+    assert (comparison.games, comparison.finished) == (3, 3)
+    assert comparison.positions == len(positions)
+
+
+def test_games_that_are_cut_off_are_not_finished(machine, positions):
+    cut_off = [position for position in positions if position.game > 0 or position.ply < 4]
+    comparison = compare_trace(machine, cut_off)
+    assert (comparison.games, comparison.finished) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +79,7 @@ def test_other_goals_are_a_difference(machine, positions):
     end = next(k for k, position in enumerate(positions) if position.terminal)
     changed = replace(positions[end], goals=(30, 70))
     comparison = compare_trace(machine, [*positions[:end], changed])
-    assert "expected ((30,), (70,))" in comparison.differences[0]
+    assert "expected (30, 70)" in comparison.differences[0]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +120,38 @@ def test_machine_continues_from_given_fluents(machine):
     machine.step(["(mark c 3)", "noop"])
     assert machine.is_terminal()
     assert machine.goals() == ((100,), (0,))
+
+
+# After the first step b has no legal move if a goes left; the end on the right has no goal for b.
+FAULTY = """
+(role a) (role b) (init (at start))
+(<= (legal a left) (true (at start))) (<= (legal a right) (true (at start)))
+(<= (legal b wait) (true (at start))) (<= (legal a wait) (true (at left)))
+(<= (next (at left)) (does a left)) (<= (next (at right)) (does a right))
+(<= terminal (true (at right))) (goal a 100) (<= (goal b 50) (true (at left)))
+"""
+
+
+def faulty_trace(move, **last):
+    """Return a trace of `FAULTY`: a move of a, and the position after it."""
+    legal = [["left", "right"], ["wait"]]
+    first = {"ply": 0, "terminal": False, "state": ["(at start)"], "legal": legal}
+    first |= {"game": 0, "moves": [move, "wait"]}
+    return read_trace(map(json.dumps, [first, {"game": 0, "ply": 1} | last]))
+
+
+def test_faults_of_a_sheet_are_compared(tmp_path):
+    (tmp_path / "faulty.kif").write_text(FAULTY)
+    machine = make_machine(tmp_path / "faulty.kif")
+    stuck = {"terminal": False, "state": ["(at left)"], "legal": [["wait"], []], "moves": []}
+    comparison = compare_trace(machine, faulty_trace("left", **stuck))
+    assert (comparison.finished, comparison.differences) == (1, ())
+    for goals, difference in (
+        ([100, None], ()),
+        ([100, 0], ("game 0, ply 1: goals are (100, None), expected (100, 0)",)),
+    ):
+        end = {"terminal": True, "state": ["(at right)"], "goals": goals}
+        assert compare_trace(machine, faulty_trace("right", **end)).differences == difference
 
 
 SHEET = """

@@ -89,6 +89,8 @@ def make_cases() -> dict[str, Case]:
         "draw": "draw=loss",
         "max_nodes": "max_nodes=20",
         "max_depth": "max_depth=2",
+        "exploration linear": "exploration=linear,exploration.depth_decay=0.8",
+        "exploration stdev": "exploration.stdev=root,policy=ucb_tuned",
         "all": "solver=True,transpositions=True,amaf=grave,amaf.reference=3,mast=greedy,"
         "decisive=both,fpu=0.9,draw=loss,policy=ucb_v",
     }.items():
@@ -104,6 +106,13 @@ def make_cases() -> dict[str, Case]:
     cases["othello solved"] = Case(
         "othello:board_size=4", "mcts:simulations=40,solver_empties=8", plies=5
     )
+    for name, options in {
+        "origin": "groups=origin",
+        "captures": "groups=captures,solver=True,amaf=rave,fpu=0.7",
+    }.items():
+        cases[f"breakthrough {name}"] = Case(
+            "breakthrough:rows=5,columns=4", f"mcts:simulations=60,{options}", plies=6
+        )
     cases["sheep"] = Case("sheep_and_wolf", "mcts:simulations=40,playout.depth=20,solver=True")
     for name, options in {
         "safe": "playout=safe",
@@ -117,6 +126,7 @@ def make_cases() -> dict[str, Case]:
         "grave": "amaf=grave,amaf.reference=3",
         "mast": "mast=greedy",
         "max_depth": "max_depth=2",
+        "exploration": "exploration=power,exploration.final=0.2,exploration.stdev=node",
     }.items():
         cases[f"tron {name}"] = Case("tron:rows=5,columns=5", f"mcts:simulations=60,{options}")
     geese = "hungry_geese:rows=4,columns=4,num_players=3"

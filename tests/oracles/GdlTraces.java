@@ -1,44 +1,127 @@
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.ggp.base.util.game.Game;
+import org.ggp.base.util.gdl.factory.GdlFactory;
+import org.ggp.base.util.gdl.grammar.GdlPool;
 import org.ggp.base.util.gdl.grammar.GdlSentence;
+import org.ggp.base.util.gdl.grammar.GdlTerm;
 import org.ggp.base.util.statemachine.MachineState;
 import org.ggp.base.util.statemachine.Move;
 import org.ggp.base.util.statemachine.Role;
+import org.ggp.base.util.statemachine.exceptions.GoalDefinitionException;
+import org.ggp.base.util.statemachine.exceptions.MoveDefinitionException;
 import org.ggp.base.util.statemachine.implementation.prover.ProverStateMachine;
 
 /**
- * Recorder of random games of a rule sheet in GGP-Base's prover.
+ * Recorder of random games of rule sheets in GGP-Base's prover.
  *
- * <p>Writes one JSON object a line for each position, the last one of a game included: `game`, `ply`,
- * `terminal`, `state` (the true fluents), and either `legal` and `moves`, or `goals`, each a list by
- * role in the order of the sheet. Terms are written like `(cell a 1 white)`; lists of them are
- * sorted.
+ * <p>Each line of standard input is a task, with parts between tabs: the file of the sheet, the number
+ * of games, the seed, the maximum number of plies, CPU seconds after which no further position is
+ * recorded, and where an earlier recording has ended: the numbers of moves from which it has drawn,
+ * the game and ply of its last position, and the fluents and moves of this position, between
+ * semicolons. A task that starts with a new game has no fluents.
+ *
+ * <p>The answer has one JSON object a line for each position, the last one of a game included:
+ * `game`, `ply`, `terminal`, `state` (the true fluents), and either `legal` and `moves`, or `goals`,
+ * each a list by role in the order of the sheet. Terms are written like `(cell a 1 white)`; lists of
+ * them are sorted. A role without exactly one goal has the goal `null`. A position in which a role
+ * has no legal move has no `moves`, and ends the game. The last line of the answer is `done`, with
+ * the MiB of memory in use, or `error` and a message. The process ends if a single position takes
+ * more than three times the CPU seconds of the task and a minute.
  */
 public final class GdlTraces {
-    private static final ProverStateMachine RULES = new ProverStateMachine();
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final PrintStream OUT = System.out;
+    private static final long MAIN = Thread.currentThread().getId();
+    /** CPU time of the main thread, in nanoseconds, at which the process ends. */
+    private static volatile long latest = Long.MAX_VALUE;
 
-    public static void main(String[] arguments) throws Exception {
-        if (arguments.length != 5) {
-            System.err.println("usage: GdlTraces SHEET GAMES SEED MAX_PLIES SECONDS");
-            System.exit(2);
+    private final ProverStateMachine rules;
+    private final Random random;
+
+    private GdlTraces(ProverStateMachine rules, long seed) {
+        this.rules = rules;
+        this.random = new Random(seed);
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        System.setOut(System.err); // GGP-Base prints to it
+        watch();
+        BufferedReader tasks =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = tasks.readLine(); line != null; line = tasks.readLine()) {
+            String answer;
+            try {
+                run(line.split("\t", -1));
+                Runtime memory = Runtime.getRuntime();
+                answer = "done " + ((memory.totalMemory() - memory.freeMemory()) >> 20);
+            } catch (Exception | StackOverflowError | OutOfMemoryError error) {
+                answer = "error " + String.valueOf(error).replace("\n", " ");
+            }
+            latest = Long.MAX_VALUE;
+            OUT.println(answer);
+            OUT.flush();
         }
-        int games = Integer.parseInt(arguments[1]);
-        Random random = new Random(Long.parseLong(arguments[2]));
-        int maxPlies = Integer.parseInt(arguments[3]);
-        long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(arguments[4]));
-        RULES.initialize(read(Path.of(arguments[0])).getRules());
-        for (int game = 0; game < games; game++) {
-            MachineState state = RULES.getInitialState();
-            for (int ply = 0; state != null && System.nanoTime() < end; ply++) {
-                state = record(state, game, ply, ply < maxPlies, random);
+    }
+
+    /** Ends the process when the main thread has taken too much CPU time. */
+    private static void watch() {
+        Thread watch = new Thread(() -> {
+            while (THREADS.getThreadCpuTime(MAIN) < latest) {
+                try {
+                    Thread.sleep(500);
+                } catch (InterruptedException error) {
+                    return;
+                }
+            }
+            Runtime.getRuntime().halt(3);
+        });
+        watch.setDaemon(true);
+        watch.start();
+    }
+
+    private static void run(String[] task) throws Exception {
+        double seconds = Double.parseDouble(task[4]);
+        long start = THREADS.getThreadCpuTime(MAIN);
+        long end = start + (long) (1e9 * seconds);
+        latest = start + (long) (1e9 * (3 * seconds + 60));
+        ProverStateMachine rules = new ProverStateMachine();
+        rules.initialize(read(Path.of(task[0])).getRules());
+        GdlTraces traces = new GdlTraces(rules, Long.parseLong(task[2]));
+        if (!task[5].isEmpty()) {
+            for (String moves : task[5].split(" ")) {
+                traces.random.nextInt(Integer.parseInt(moves));
+            }
+        }
+        int maxPlies = Integer.parseInt(task[3]);
+        int ply = Integer.parseInt(task[7]);
+        MachineState state = task[8].isEmpty() ? null : traces.next(task[8], task[9]);
+        for (int game = Integer.parseInt(task[6]); game < Integer.parseInt(task[1]); game++) {
+            if (state == null) {
+                state = rules.getInitialState();
+                ply = 0;
+            } else {
+                ply++;
+            }
+            for (; state != null && THREADS.getThreadCpuTime(MAIN) < end; ply++) {
+                state = traces.record(state, game, ply, ply < maxPlies);
+            }
+            if (state != null) {
+                return;
             }
         }
     }
@@ -48,11 +131,24 @@ public final class GdlTraces {
         return Game.createEphemeralGame(Game.preprocessRulesheet(text));
     }
 
+    /** Returns the state after a joint move in a state of an earlier recording. */
+    private MachineState next(String fluents, String moves) throws Exception {
+        Set<GdlSentence> sentences = new HashSet<>();
+        for (String fluent : fluents.split(";")) {
+            GdlTerm term = GdlFactory.createTerm(fluent);
+            sentences.add(GdlPool.getRelation(GdlPool.TRUE, new GdlTerm[] {term}));
+        }
+        List<Move> played = new ArrayList<>();
+        for (String move : moves.split(";")) {
+            played.add(new Move(GdlFactory.createTerm(move)));
+        }
+        return rules.getNextState(new MachineState(sentences), played);
+    }
+
     /** Prints a position; returns the one after a random joint move, or null at the end. */
-    private static MachineState record(
-            MachineState state, int game, int ply, boolean proceeds, Random random)
+    private MachineState record(MachineState state, int game, int ply, boolean proceeds)
             throws Exception {
-        boolean terminal = RULES.isTerminal(state);
+        boolean terminal = rules.isTerminal(state);
         List<String> fluents = new ArrayList<>();
         for (GdlSentence sentence : state.getContents()) {
             fluents.add(text(sentence.get(0)));
@@ -64,27 +160,50 @@ public final class GdlTraces {
         MachineState next = null;
         if (terminal) {
             List<String> goals = new ArrayList<>();
-            for (Role role : RULES.getRoles()) {
-                goals.add(String.valueOf(RULES.getGoal(state, role)));
+            for (Role role : rules.getRoles()) {
+                goals.add(goal(state, role));
             }
             line.append(", \"goals\": [").append(String.join(", ", goals)).append("]");
         } else {
             List<String> legal = new ArrayList<>();
-            List<String> names = new ArrayList<>();
-            List<Move> moves = new ArrayList<>();
-            for (Role role : RULES.getRoles()) {
-                List<Move> all = new ArrayList<>(RULES.getLegalMoves(state, role));
-                all.sort(Comparator.comparing(GdlTraces::text));
-                legal.add(list(all));
-                moves.add(all.get(random.nextInt(all.size())));
-                names.add(quoted(text(moves.get(moves.size() - 1))));
+            List<List<Move>> choices = new ArrayList<>();
+            for (Role role : rules.getRoles()) {
+                List<Move> moves = legalMoves(state, role);
+                moves.sort(Comparator.comparing(GdlTraces::text));
+                legal.add(list(moves));
+                choices.add(moves);
             }
             line.append(", \"legal\": [").append(String.join(", ", legal)).append("]");
+            List<String> names = new ArrayList<>();
+            List<Move> played = new ArrayList<>();
+            if (choices.stream().noneMatch(List::isEmpty)) {
+                for (List<Move> moves : choices) {
+                    Move move = moves.get(random.nextInt(moves.size()));
+                    played.add(move);
+                    names.add(quoted(text(move)));
+                }
+                next = proceeds ? rules.getNextState(state, played) : null;
+            }
             line.append(", \"moves\": [").append(String.join(", ", names)).append("]");
-            next = proceeds ? RULES.getNextState(state, moves) : null;
         }
-        System.out.println(line.append("}"));
+        OUT.println(line.append("}"));
         return next;
+    }
+
+    private String goal(MachineState state, Role role) {
+        try {
+            return String.valueOf(rules.getGoal(state, role));
+        } catch (GoalDefinitionException error) {
+            return "null";
+        }
+    }
+
+    private List<Move> legalMoves(MachineState state, Role role) {
+        try {
+            return new ArrayList<>(rules.getLegalMoves(state, role));
+        } catch (MoveDefinitionException error) {
+            return new ArrayList<>();
+        }
     }
 
     private static String text(Object term) {

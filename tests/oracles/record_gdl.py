@@ -1,105 +1,147 @@
 """Recorder of games of rule sheets in GGP-Base, whose prover reads the rules as they are written.
 
 `make gdl-oracle` fetches GGP-Base (https://github.com/ggp-org/ggp-base, version in the Makefile)
-into the ignored folder `.ggp-base`, compiles its prover and `GdlTraces.java` there, and runs this
-script without arguments: it records the golden games of our own sheets in
-`tests/golden/gdl_traces.zip`, with one member `NAME.jsonl` per sheet. `GdlTraces.java` describes
-the format of the lines.
+into the ignored folder `.ggp-base`, compiles it and `GdlTraces.java` there, and runs this script
+without arguments: it records the golden games of our own sheets in `tests/golden/gdl_traces.zip`,
+with one member `NAME.jsonl` per sheet. `GdlTraces.java` describes the format of the lines.
 
 Other sheets are read from a folder, and recorded into another with one file per sheet:
 
     make gdl-traces SHEETS=ggp-repository TRACES=build/traces
 
 `ludoteca bench gdl --sheets ggp-repository --traces build/traces` compares with them. The same seed
-records the same games. A sheet whose file exists is not recorded again.
+records the same games. Sheets whose games take least time come first. A recording that was
+interrupted, or has run out of time, continues where it ended.
 """
 
 import argparse
-import os
-import subprocess
+import io
+import json
 import sys
-import tempfile
+import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parents[2]
-BUILD = ROOT / ".ggp-base"
-GUAVA = "source/lib/Guava/guava-14.0.1.jar"
+from ggp_base import BUILD, ROOT, GGPBase, Recording
+
+from ludoteca.evaluate.gdl.coverage import sheet_files, trace_file
+from ludoteca.evaluate.gdl.traces import read_trace
+from ludoteca.files import read_json, write_atomically
+
 GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
 # More games of sheets whose games are short.
-MORE_GAMES = {"prisoners_dilemma": 5, "three_in_line": 10, "tictactoe": 10, "tron": 20}
+MORE_GAMES = {
+    "dice_race": 5, "kriegspiel_tictactoe": 10, "kuhn_poker": 20, "prisoners_dilemma": 5,
+    "three_in_line": 10, "tictactoe": 10, "tron": 20,
+}  # fmt: skip
 DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same file
-
-
-def record(sheet: Path, games: int, seed: int, max_plies: int, seconds: float) -> tuple[str, str]:
-    """Return the trace of a sheet, and the error that ended it, if there was one.
-
-    Args:
-        sheet: the file.
-        games: number of games.
-        seed: seed of the moves.
-        max_plies: longer games are cut off.
-        seconds: after this time no further ply is recorded.
-    """
-    java = ["java", "-Xss64m", "-Xmx2g", "-XX:+UseSerialGC", "-cp"]
-    classes = os.pathsep.join(map(str, (BUILD / "classes", BUILD / GUAVA)))
-    command = [*java, classes, "GdlTraces", sheet, games, seed, max_plies, seconds]
-    with tempfile.TemporaryFile() as out:
-        try:
-            done = subprocess.run(
-                [str(part) for part in command],
-                stdout=out,
-                stderr=subprocess.PIPE,
-                timeout=2 * seconds + 30,
-            )
-            error = done.stderr.decode(errors="replace").strip() if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            error = f"a query took more than {2 * seconds + 30:g} s"
-        out.seek(0)
-        text = out.read().decode()
-    return text[: text.rfind("\n") + 1], error
+FIRST_SECONDS = 1.0  # CPU seconds of the first part of a recording
+MAX_GROWTH = 4  # a part takes at most this multiple of the parts before it
 
 
 def record_golden(games: int, seed: int) -> None:
     """Record the games of our own sheets."""
+    prover = GGPBase()
     partial = GOLDEN.with_suffix(".partial")
     with zipfile.ZipFile(partial, "w", compresslevel=9) as archive:
         for sheet in sorted(OWN_SHEETS.glob("*.kif")):
             count = max(games, MORE_GAMES.get(sheet.stem, 0))
-            text, error = record(sheet, count, seed, 1000, 3600.0)
-            if error:
-                sys.exit(f"{sheet}: {error}")
+            recording, trace = Recording(sheet, count, seed, 1000), io.BytesIO()
+            prover.record(recording, trace, 3600.0)
+            if recording.error:
+                sys.exit(f"{sheet}: {recording.error}")
             member = zipfile.ZipInfo(f"{sheet.stem}.jsonl", DATE)
-            archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
-            print(f"{sheet.stem}: {text.count(chr(10))} positions", flush=True)
+            archive.writestr(member, trace.getvalue(), zipfile.ZIP_DEFLATED)
+            positions = trace.getvalue().count(b"\n")
+            print(f"{sheet.stem}: {positions} positions", flush=True)
+    prover.close()
     partial.rename(GOLDEN)
     print(f"{GOLDEN}: {GOLDEN.stat().st_size:,} bytes")
 
 
-def record_folder(
-    sheets: Path, out: Path, games: int, seed: int, max_plies: int, seconds: float
-) -> None:
-    """Record the games of all sheets in a folder; errors are written beside the traces.
+class TraceFolder:
+    """Folder with the recorded games of sheets: `NAME.jsonl`, or `NAME.error` if GGP-Base fails.
 
-    Folders of the GGP base repository hold a file METADATA and, in folders within, old versions,
-    which are left out.
+    The file `recording.json` has the seed and the maximum number of plies, which all recordings in
+    the folder share, and the CPU seconds of each recording.
+
+    Attributes:
+        recordings: the recordings by file.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    for sheet in sorted(sheets.rglob("*.kif")):
-        if (sheet.parent.parent / "METADATA").exists():
-            continue
-        name = "+".join(sheet.relative_to(sheets).with_suffix("").parts)
-        file = out / f"{name}.jsonl"
-        if file.exists():
-            continue
-        text, error = record(sheet, games, seed, max_plies, seconds)
-        if error:
-            file.with_suffix(".error").write_text(error)
-        partial = file.with_suffix(".partial")
-        partial.write_text(text)
-        partial.rename(file)
-        print(f"{name}: {text.count(chr(10))} positions {error.partition(chr(10))[0]}", flush=True)
+
+    def __init__(self, sheets: Path, folder: Path, games: int, seed: int, max_plies: int):
+        """Read what has been recorded of the games of all sheets in the folder `sheets`.
+
+        Raises:
+            ValueError: if the traces have another seed or maximum number of plies.
+        """
+        self._file = folder / "recording.json"
+        about = {"seed": seed, "max_plies": max_plies}
+        self._about: dict[str, Any] = read_json(self._file) if self._file.exists() else about
+        if self._about | about != self._about:
+            raise ValueError(f"{self._file} has other settings than {about}")
+        self._seconds = self._about.setdefault("seconds", {})
+        self.recordings = {}
+        for _, sheet in sheet_files(sheets):
+            trace = trace_file(folder, sheets, sheet)
+            recording = Recording(sheet, games, seed, max_plies)
+            recording.seconds = self._seconds.get(trace.stem, 0.0)
+            self._read(trace, recording)
+            self.recordings[trace] = recording
+
+    @staticmethod
+    def _read(trace: Path, recording: Recording) -> None:
+        """Add the positions of a trace; an incomplete last line is cut off."""
+        error = trace.with_suffix(".error")
+        recording.error = error.read_text() if error.exists() else ""
+        text = trace.read_bytes() if trace.exists() else b""
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):
+            write_atomically(trace, whole)
+        for position in read_trace(whole.splitlines()):
+            recording.add(position)
+
+    def save(self, trace: Path) -> None:
+        """Write the CPU seconds of a recording, and its error."""
+        recording = self.recordings[trace]
+        if recording.error:
+            write_atomically(trace.with_suffix(".error"), recording.error)
+        self._seconds[trace.stem] = round(recording.seconds, 2)
+        write_atomically(self._file, json.dumps(self._about, indent=1, sort_keys=True))
+
+
+def record_folder(folder: TraceFolder, max_seconds: float, minutes: float) -> None:
+    """Record the games of all sheets in a folder, in the order of the time that they need.
+
+    Args:
+        folder: the traces.
+        max_seconds: maximum CPU seconds for each sheet.
+        minutes: time of the whole run.
+    """
+    prover, end = GGPBase(), time.monotonic() + 60 * minutes
+    while time.monotonic() < end:
+        expected = {
+            trace: recording.expected_seconds()
+            for trace, recording in folder.recordings.items()
+            if not recording.is_done() and recording.seconds < max_seconds
+        }
+        if not expected:
+            break
+        trace = min(expected, key=lambda trace: expected[trace])
+        recording = folder.recordings[trace]
+        seconds = max(min(1.2 * expected[trace], MAX_GROWTH * recording.seconds), FIRST_SECONDS)
+        trace.parent.mkdir(parents=True, exist_ok=True)
+        with trace.open("ab") as file:
+            prover.record(recording, file, round(min(seconds, max_seconds), 1))
+        folder.save(trace)
+        print(
+            f"{trace.stem}: {recording.finished} games, {recording.seconds:.1f} s"
+            f" {recording.error}",
+            flush=True,
+        )
+    prover.close()
 
 
 def main() -> None:
@@ -109,9 +151,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the traces (--sheets)")
     parser.add_argument("--games", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--max-plies", type=int, default=200)
+    parser.add_argument("--max-plies", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=60.0, help="CPU time per sheet (--sheets)")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="time limit per sheet (--sheets)"
+        "--minutes", type=float, default=60.0, help="time of the whole run (--sheets)"
     )
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
@@ -121,14 +164,14 @@ def main() -> None:
     elif arguments.out is None:
         parser.error("--sheets needs --out")
     else:
-        record_folder(
+        folder = TraceFolder(
             arguments.sheets,
             arguments.out,
             arguments.games,
             arguments.seed,
             arguments.max_plies,
-            arguments.seconds,
         )
+        record_folder(folder, arguments.seconds, arguments.minutes)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ INTERNAL_MODULES = {
 }  # fmt: skip
 # Adapters of libraries that no extra installs: `make recipes` runs them.
 OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
-EXPERIMENTS = (
+STUDIES = (
     "amaf", "bandit_policies", "bandits", "geese", "ggp", "hex", "othello", "p_game", "solved",
 )  # fmt: skip
 # Commands that succeed without extras.
@@ -61,5 +61,5 @@ def documented_imports() -> list[str]:
 def help_and_imports() -> list[list[str]]:
     """Return `--help` of each module and the documented imports, as commands of `run_commands`."""
     commands = [[module, "--help"] for module in modules()]
-    commands += [["ludoteca.evaluate.studies", name, "--help"] for name in EXPERIMENTS]
+    commands += [["ludoteca.evaluate.studies", name, "--help"] for name in STUDIES]
     return commands + [["import", line] for line in documented_imports()]

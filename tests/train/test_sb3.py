@@ -201,6 +201,19 @@ def test_steps_add_up_over_several_calls_of_learn() -> None:
     assert callback.steps == 640
 
 
+def test_a_smaller_pool_resumes_with_the_latest_snapshots(tmp_path: Any) -> None:
+    model, first = (
+        make_model(),
+        SelfPlayCallback(snapshot_freq=128, pool_size=3, save_path=tmp_path),
+    )
+    model.learn(512, callback=first)
+    second = SelfPlayCallback(snapshot_freq=10**6, pool_size=2, save_path=tmp_path)
+    model.learn(1, callback=second)
+    names = [[member.name for member in callback.pool.members] for callback in (first, second)]
+    assert len(names[0]) == 3
+    assert names[1] == names[0][1:]
+
+
 def test_a_pool_of_another_game_is_refused(tmp_path: Any) -> None:
     make_model().learn(1, callback=SelfPlayCallback(save_path=tmp_path))
     other = SB3VecEnv("connect4", 2)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ludoteca.envs.games.goose_positions import FOOD, NONE
 from ludoteca.envs.jit import kernel
-from ludoteca.envs.rng import GAMMA
+from ludoteca.envs.rng import GOLDEN_GAMMA
 
 INVALID = -1  # in place of an index: the chance outcome is impossible
 
@@ -63,11 +63,11 @@ def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
 def count_drawn(s: Any, rng_state: Any) -> int:
     """Return the number of foods sampled since the generator's state was `rng_state`.
 
-    Each food takes one random number, which advances the generator by `GAMMA`.
+    Each food takes one random number, which advances the generator by `GOLDEN_GAMMA`.
     """
     drawn = 0
     while rng_state != s.rng[0] and drawn < s.num_food:
-        rng_state += GAMMA
+        rng_state += GOLDEN_GAMMA
         drawn += 1
     return drawn
 

@@ -36,9 +36,9 @@ class GameDataset:
 
     Attributes:
         game: the game.
-        actions: the games' actions, concatenated. In simultaneous games, `envs.game.FORFEIT` means
-            that the player leaves the game, and eliminated players have 0. int16, shape `[M, 1]` or
-            `[M, P]`.
+        actions: the games' actions, concatenated. In simultaneous games,
+            `ludoteca.envs.game.FORFEIT` means that the player leaves the game, and eliminated
+            players have 0. int16, shape `[M, 1]` or `[M, P]`.
         lengths: number of steps of each game. int32, shape `[G]`.
         seeds: argument of `Game.init`; 0 in games without chance. uint64, shape `[G]`.
         chance_outcomes: the games' recorded chance outcomes, concatenated. int16, shape `[C]`.

@@ -108,7 +108,8 @@ class Submission:
     Attributes:
         path: Python file of the submission.
         simulated_folder: Kaggle's folder whose paths are redirected, see `simulated_folder.py`.
-        hint: `simulated_folder.hint`, whose result is added to errors that name this folder.
+        hint: `ludoteca.agents.external.kaggle.simulated_folder.hint`, whose result is added
+            to errors that name this folder.
         agent: the last callable of the file, None before it is loaded.
         paths: `sys.path` before the first game.
     """

@@ -12,7 +12,7 @@ from ludoteca.envs.game import Game
 
 
 class Connect4EndgameSolver:
-    """Endgame solver of Connect Four, see `solution.EndgameSolver`.
+    """Endgame solver of Connect Four, see `ludoteca.agents.games.endgame.solution.EndgameSolver`.
 
     Scores are 1, 0 and -1, regardless of the number of moves to the win.
     """

@@ -11,7 +11,7 @@ import numpy as np
 
 from ludoteca.agents.games.endgame.othello_bitboards import final_score, neighbors, odd_quarters
 from ludoteca.envs.games.bitboards import U0, U1, count
-from ludoteca.envs.games.othello import turned
+from ludoteca.envs.games.othello import flipped
 from ludoteca.envs.jit import factory, kernel
 
 NO_SCORE = -100  # worse than every score
@@ -26,10 +26,10 @@ def last_square(
     """Return the exact score with one empty square, see `make_last_squares`."""
     work.nodes += 1
     difference = 2 * count(own) - board.squares  # if the last square counts for the opponent
-    num_flips = count(turned(empty, own, other))
+    num_flips = count(flipped(empty, own, other))
     if num_flips > 0:
         return difference + 2 * num_flips + 2
-    num_flips = count(turned(empty, other, own))
+    num_flips = count(flipped(empty, other, own))
     if num_flips > 0:
         return difference - 2 * num_flips
     return difference + 2 if difference >= 0 else difference
@@ -42,7 +42,7 @@ def make_last_squares(squares: int) -> Any:
     It searches the position of the bitboards `own` (discs of the player to move) and `other`, with
     `squares` empty squares, the bitboard `empty`. A score in the window (`alpha`, `beta`) is exact,
     a score outside is a bound. `work.nodes` counts the positions; `board` is a record of
-    `othello_bitboards.BOARD`.
+    `ludoteca.agents.games.endgame.othello_bitboards.BOARD`.
     """
     if squares == 1:
         return last_square
@@ -65,7 +65,7 @@ def make_last_squares(squares: int) -> Any:
                     remaining ^= square
                     if NEIGHBORS[count(square - U1)] & other == U0:
                         continue
-                    flips = turned(square, own, other)
+                    flips = flipped(square, own, other)
                     if flips == U0:
                         continue
                     # From the view of the next player to move.

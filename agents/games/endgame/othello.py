@@ -14,7 +14,7 @@ from ludoteca.envs.game import Game
 
 
 class OthelloEndgameSolver:
-    """Endgame solver of Othello, see `solution.EndgameSolver`."""
+    """Endgame solver of Othello, see `ludoteca.agents.games.endgame.solution.EndgameSolver`."""
 
     def __init__(self, game: Game):
         self.game = game

@@ -24,7 +24,7 @@ from ludoteca.agents.games.endgame.othello_bitboards import (
 )
 from ludoteca.agents.games.endgame.transposition_table import NO_SQUARE, NOT_FOUND, find, store
 from ludoteca.envs.games.bitboards import U0, U1, count
-from ludoteca.envs.games.othello import turned
+from ludoteca.envs.games.othello import flipped
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 MAX_MOVES = 64  # no board has more squares
@@ -182,7 +182,7 @@ def list_moves(frame: Any, moves: Any, table_move: Any, table: Any, board: Any) 
     while moves != U0:
         square = moves & (~moves + U1)
         moves ^= square
-        flips = square | turned(square, frame.own, frame.other)
+        flips = square | flipped(square, frame.own, frame.other)
         # The position after the move, from the view of the opponent, who is to move.
         own, other = frame.other & ~flips, frame.own | flips
         if own == U0:

@@ -57,7 +57,10 @@ def find(table: Any, own: Any, other: Any) -> int:
 
 @kernel
 def store(table: Any, frame: Any, score: Any, board: Any) -> None:
-    """Store the `score` of a searched frame (see `othello_search.FRAME`), exact or a bound."""
+    """Store the `score` of a searched frame, exact or a bound.
+
+    The fields of `frame` are those of `ludoteca.agents.games.endgame.othello_search.FRAME`.
+    """
     k = find(table, frame.own, frame.other)
     if k == NOT_FOUND:
         k = first_slot(table, frame.own, frame.other)

@@ -52,6 +52,32 @@ class Lives:
         winners: NDArray[np.bool_] = self.alive & (self.scores == self.scores.max(1, keepdims=True))
         return winners
 
+    def counts(self, selected: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return counts and means of the fates of the selected geese, as JSON values.
+
+        The lengths are those of geese that survived.
+
+        Args:
+            selected: mask of the geese, by game and seat, `[G, P]`.
+        """
+        alive = self.alive & selected
+        lengths, died = self.lengths[alive].astype(np.float64), selected & ~self.alive
+        return {
+            "geese": int(selected.sum()),
+            "wins": int((self.won & selected).sum()),
+            "deaths": int(died.sum()),
+            "mean_length": float(lengths.mean()) if len(lengths) else None,
+            "length_deviation": float(lengths.std(ddof=1)) if len(lengths) > 1 else None,
+            "mean_steps": float(self.steps[selected].mean()),
+            "causes": _counts(self.causes[died]),
+            "forced": _counts(self.causes[died & self.forced]),
+        }
+
+
+def _counts(causes: NDArray[np.int8]) -> dict[str, int]:
+    """Return the number of deaths by name of the cause, from indices in `CAUSES`."""
+    return {name: int((causes == k).sum()) for k, name in enumerate(CAUSES)}
+
 
 def lives_of(replays: Sequence[Replay]) -> Lives:
     """Replay games of Hungry Geese; return the fates of the geese.

@@ -1,6 +1,9 @@
 """Policies, evaluation and reward of Hungry Geese, as kernels.
 
-Arguments are those of `agent.Policy`, `games.knowledge.Evaluation` and `games.knowledge.Reward`.
+Policies have the arguments of `ludoteca.agents.agent.Policy`: position `s`, player, legal actions
+`legal[:n]`, and random stream. The others have those of `Evaluation` and `Reward` in
+`ludoteca.agents.games.knowledge`. `s.occupied` has the number of segments of geese on each cell, 0
+if it is free, or `ludoteca.envs.games.goose_positions.FOOD`, -1; `s.length` of a dead goose is 0.
 """
 
 from typing import Any
@@ -88,7 +91,7 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def standing(s: Any, out: Any) -> None:
-    """Write the return `[players]` that every goose would have if the game ended now to `out`.
+    """Write the returns that the geese would have if the game ended now to `out`, `[players]`.
 
     It is the mean over rivals of sign(own score - rival's score). By score, a longer living goose
     is ahead of a shorter one, and a dead goose is behind all that outlived it.
@@ -105,8 +108,8 @@ def standing(s: Any, out: Any) -> None:
 def length_to_the_fifth(s: Any, player: int, plies: int) -> float:
     """Return the playout reward of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3.
 
-    It is 0 for a dead goose, else (step + 1) + length^5, where `step` counts the simulated steps
-    from the first action on.
+    It is 0 for a dead goose, else (plies + 1) + length^5. `plies` are those of the simulation, from
+    the position to move in: the first action is included, earlier plies of the game are not.
     """
     length = float(s.length[player])
     return 0.0 if length == 0 else plies + 1 + length**5

@@ -164,7 +164,7 @@ def make_steps(
 ) -> tuple[Callable[..., int], Callable[..., None], Callable[..., bool]]:
     """Return the kernels of the steps down and up the tree.
 
-    `words` is the memory of `states`, see `records.as_words`.
+    `words` is the memory of `states`, see `ludoteca.envs.records.as_words`.
 
     `expand(frames, level, states, words, table, work) -> value` returns the value of a position if
     it is known without search; otherwise it lists its actions and returns `UNKNOWN`.

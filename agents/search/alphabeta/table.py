@@ -50,7 +50,7 @@ def store(table: Any, frame: Any, depth: int, age: Any) -> None:
 
     Args:
         table: the table.
-        frame: the frame, see `search.frame_dtype`.
+        frame: the frame, see `ludoteca.agents.search.alphabeta.search.frame_dtype`.
         depth: plies that were searched below its position, or `SOLVED`.
         age: number of the search, see `ENTRY`.
     """

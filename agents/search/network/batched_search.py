@@ -95,13 +95,16 @@ class BatchedSearch:
         """Evaluate the pending leaves by the network, and back up all simulations."""
         simulations, pending = trees.simulations, trees.simulations["pending"]
         states, seats = trees.leaf_states[pending], simulations["seats"][pending]
-        values = simulations["values"][pending]
-        active = seats >= 0  # inactive players have final values instead
-        priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
-        if active.any():
-            positions = states[active.nonzero()[0]] if self.game.simultaneous else states
-            priors[active], expected = evaluate(positions, seats[active])
-            values[active] = 0.5 + 0.5 * expected  # trees hold values in [0, 1]
+        if self.game.simultaneous or len(states) == 0:
+            values = simulations["values"][pending]
+            active = seats >= 0  # inactive players have final values instead
+            priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
+            if active.any():
+                priors[active], expected = evaluate(states[active.nonzero()[0]], seats[active])
+                values[active] = 0.5 + 0.5 * expected  # trees hold values in [0, 1]
+        else:
+            priors, expected = evaluate(states, seats[:, 0])
+            priors, values = priors[:, None], (0.5 + 0.5 * expected[:, None]).astype(np.float64)
         self._compiled.expand(trees, priors, values)
 
 

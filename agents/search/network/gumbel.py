@@ -75,7 +75,8 @@ class SequentialHalving:
         Args:
             simulation: index of the simulation.
             visits: visit counts so far. Shape `[B, A]`.
-            values: transformed values of the actions, see `selection.sigma`. Shape `[B, A]`.
+            values: transformed values of the actions, see
+                `ludoteca.agents.search.network.selection.sigma`. Shape `[B, A]`.
         """
         is_candidate = self._is_considered & (visits == self._schedule[:, simulation, None])
         selected: NDArray[np.int64] = np.where(

@@ -35,7 +35,7 @@ Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.fl
 
 
 class PositionEncoder(Protocol):
-    """Encoder of positions for a network; see `networks.encoder.Encoder`."""
+    """Encoder of positions for a network; see `ludoteca.agents.networks.encoder.Encoder`."""
 
     game: Game
 
@@ -96,7 +96,12 @@ class SearchResult:
 
 
 class NetworkGuidedSearch(BatchedSearch):
-    """Network-guided search over a batch of positions of one sequential game for two players."""
+    """Network-guided search over a batch of positions of one sequential game for two players.
+
+    Attributes:
+        root_priors: priors of the actions at the roots of the last search, without noise; negative
+            for illegal actions. Shape `[B, A]`.
+    """
 
     def __init__(
         self,
@@ -119,14 +124,21 @@ class NetworkGuidedSearch(BatchedSearch):
                 more than one is faster for small batches, and a little weaker. Not for Gumbel.
 
         Raises:
-            ValueError: if `leaf_batch` is above 1 with Gumbel.
+            ValueError: if `leaf_batch` is above 1 with Gumbel, or the game has chance.
         """
+        game = encoder.game
+        if simulations > 0 and "rng" in (game.state.names or ()):
+            raise ValueError(
+                "network-guided search in sequential games needs a game without chance, unlike "
+                f"{game.name}"
+            )
         self._encoder, self._config = encoder, config or NetworkSearchConfig()
         self._max_num_considered_actions = max_num_considered_actions
         if self._config.policy == "gumbel" and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
         super().__init__(encoder.game, count, simulations, self._config, leaf_batch)
         self._sequential_halving: SequentialHalving | None = None
+        self.root_priors = self.trees.priors[:, ROOT]
 
     def run(
         self,
@@ -134,7 +146,7 @@ class NetworkGuidedSearch(BatchedSearch):
         evaluate: Evaluate,
         simulations: NDArray[np.int64] | int,
         rng: np.random.Generator | None = None,
-        dirichlet_fraction: float = 0.0,
+        dirichlet_fraction: NDArray[np.float64] | float = 0.0,
         dirichlet_alpha: float = 0.3,
         gumbel_scale: float = 0.0,
         streams: NDArray[np.uint64] | None = None,
@@ -149,7 +161,8 @@ class NetworkGuidedSearch(BatchedSearch):
             evaluate: the network.
             simulations: simulations per search: one number, or one per position, shape `[B]`.
             rng: random generator of the noise at the roots; None: no noise.
-            dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors.
+            dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors: one number, or
+                one per position, shape `[B]`.
             dirichlet_alpha: concentration of the Dirichlet distribution.
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
@@ -172,21 +185,22 @@ class NetworkGuidedSearch(BatchedSearch):
             return self._evaluate_seats(positions, seats, evaluate)
 
         trees = self._reset(states, streams, max_budget, evaluate_seats)
-        priors = trees.priors[:, ROOT]
+        priors = self.root_priors = trees.priors[:, ROOT]
         legal = priors >= 0
         halving = self._sequential_halving = None
         if self._config.policy == "gumbel":
             halving = self._sequential_halving = self._make_halving(
                 priors, legal, budget, rng, gumbel_scale
             )
-        elif rng is not None and dirichlet_fraction > 0:
+        elif rng is not None and np.any(np.asarray(dirichlet_fraction) > 0):
+            self.root_priors = priors.copy()
             # Gamma variables, divided by their sum, have a Dirichlet distribution. The sum is 0 if
             # all of them underflow.
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
             noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
-            trees.priors[:, ROOT] = np.where(
-                legal, (1 - dirichlet_fraction) * priors + dirichlet_fraction * noise, priors
-            )
+            fractions = np.broadcast_to(dirichlet_fraction, (count,))[:, None]
+            kept = (1 - fractions).astype(np.float32) * priors
+            trees.priors[:, ROOT] = np.where(legal, kept + fractions * noise, priors)
         first = np.full(count, BY_POLICY)
         stop_early = stop_early and self._config.policy == "puct"
         for k in range(0, max_budget, self._leaf_batch):
@@ -201,7 +215,7 @@ class NetworkGuidedSearch(BatchedSearch):
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
-            counts = np.clip(budget - k, 0, self._leaf_batch)
+            counts = np.minimum(np.maximum(budget - k, 0), self._leaf_batch)  # faster than clip
             self._simulate(trees, counts, first, evaluate_seats)
         if streams is not None:
             streams[:] = trees.streams

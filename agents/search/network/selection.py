@@ -92,7 +92,8 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".
     """
-    select_by_prior, arm_at = make_select_by_prior(simultaneous), make_arm_at(simultaneous)
+    select_by_prior = make_select_by_prior(simultaneous)
+    arm_at = make_arm_at("indexed" if simultaneous else "block")
 
     @kernel
     def puct(

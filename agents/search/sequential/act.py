@@ -17,10 +17,12 @@ def make_act(game: Game, config: SearchConfig) -> Any:
 
     It searches each of K `positions` with a new tree and writes the chosen `actions`, int64 `[K]`.
     The search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in place.
-    `workspace` is the tuple of a `Workspace`, `params` that of `search.search_kernel`, and
-    `action_selection` an index of `select.ACTION_SELECTIONS`.
+    `workspace` is the tuple of a `Workspace`, `params` that of
+    `ludoteca.agents.search.sequential.search.search_kernel`, and `action_selection` an index of
+    `ludoteca.agents.search.select.ACTION_SELECTIONS`.
     """
     search, best_child = search_kernel(game, config), best_child_kernel(config)
+    scheduled = config.exploration_schedule
 
     @compiled_without_allocation
     def act(
@@ -38,8 +40,12 @@ def make_act(game: Game, config: SearchConfig) -> Any:
             states[START] = positions[k]
             work.rng[0] = rngs[k, 0]
             shared[SIZE] = 0
+            if scheduled:
+                params.completed_simulations, params.planned_simulations = 0, simulations
             search(nodes, shared, table, states, words, work, params_array, simulations)
             extra = 0
+            if scheduled:
+                params.completed_simulations = simulations
             while action_selection == MAX_ROBUST and extra < simulations:
                 most_wins = best_child(nodes, MAX, params, work)
                 if most_wins == best_child(nodes, ROBUST, params, work):
@@ -70,7 +76,8 @@ def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
     """Return `best_child(nodes, action_selection, params, work) -> node`.
 
     It returns the child of the root to play, see `select.make_select_final`. `nodes` and `work` are
-    those of `search.search_kernel`, `params` is one record of its `params`.
+    those of `ludoteca.agents.search.sequential.search.search_kernel`, `params` is one record of its
+    `params`.
     """
     draw_value = 0.0 if config.draw_is_loss else 0.5
     select_final = make_select_final(config.policy, config.solver, False, draw_value)

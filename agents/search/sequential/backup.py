@@ -1,6 +1,7 @@
 """Backup of a simulation: scores, AMAF and MAST statistics, and proven results.
 
-`nodes` and `work` are those of `search.search_kernel`, `node` is an index of `nodes`.
+`nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `node` is
+an index of `nodes`.
 """
 
 from collections.abc import Callable

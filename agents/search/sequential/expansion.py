@@ -1,6 +1,7 @@
 """Expansion of tree nodes, with decisive moves and a transposition table.
 
-Arrays are those of `search.search_kernel`; `words` are those of one position, `s`.
+Arrays are those of `ludoteca.agents.search.sequential.search.search_kernel`; `words` are those of
+one position, `s`.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.agents.search.select import UNKNOWN
+from ludoteca.agents.search.sequential.groups import make_group_assignment
 from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
@@ -28,8 +30,8 @@ def make_expansion(
     `reset_tree(nodes, shared, table, work)` resets the tree to its root.
 
     `expand(nodes, node, shared, table, states, s, words, work)` creates the children of `node`,
-    with position `s`, unless the tree is full. With transpositions, a position that was expanded
-    before shares its existing children.
+    with position `s`, unless the tree is full. With transpositions or chance, a position that was
+    expanded before has its existing children.
 
     `wins_immediately(states, s, action, work) -> bool` returns whether `action` wins in `s`.
     """
@@ -37,8 +39,10 @@ def make_expansion(
     returns = game.returns
     player: Any = game.player
     decisive, anti = config.decisive != "", config.decisive == "both"
-    transpositions = config.transpositions
+    has_chance = "rng" in (game.state.names or ())
+    use_table = config.transpositions or has_chance
     reset_arm, _ = make_statistics(config.policy)
+    assign_groups, grouped = make_group_assignment(game, config), config.groups != ""
 
     @kernel
     def reset_node(node: Any, prior: float, action: int, mover: int) -> None:
@@ -120,13 +124,24 @@ def make_expansion(
         return n
 
     @kernel
+    def hash_position(s: Any, words: Any) -> Any:
+        """Return the hash of position `s`, whatever the state of its random stream."""
+        if has_chance:
+            stream = s.rng[0]
+            s.rng[0] = 0
+            key = hash_of(words)
+            s.rng[0] = stream
+            return key
+        return hash_of(words)
+
+    @kernel
     def expand(
         nodes: Any, node: int, shared: Any, table: Any, states: Any, s: Any, words: Any, work: Any
     ) -> None:
         parent = nodes[node]
         entry = np.int64(-1)
-        if transpositions:
-            key = hash_of(words)
+        if use_table:
+            key = hash_position(s, words)
             for probe in range(PROBES):
                 i = np.int64((key + np.uint64(probe)) % np.uint64(len(table)))
                 if table[i].first_child == UNEXPANDED:
@@ -147,8 +162,10 @@ def make_expansion(
         for k in range(n):
             reset_node(nodes[first + k], 1.0 / n, work.legal[k], mover)
         parent.first_child, parent.num_children = first, n
-        # Nested: without transpositions Numba prunes the branch, in which `key` has no type.
-        if transpositions:  # noqa: SIM102
+        if grouped:
+            assign_groups(nodes, first, n, s, work)
+        # Nested: without a table Numba prunes the branch, in which `key` has no type.
+        if use_table:  # noqa: SIM102
             if entry >= 0:
                 table[entry].key, table[entry].first_child, table[entry].num_children = (
                     key,

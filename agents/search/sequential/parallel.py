@@ -47,7 +47,7 @@ class SearchThreads:
         first = Workspace.make(game, config, max_nodes)
         self.shared_tree = parallel == "tree"
         self.trees = [first] + [
-            first.for_another_thread(game)
+            first.for_another_thread(game, config)
             if self.shared_tree
             else Workspace.make(game, config, max_nodes)
             for _ in range(threads - 1)

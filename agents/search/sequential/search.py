@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.exploration import make_exploration
 from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.backup import make_backup
@@ -55,13 +56,14 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         nodes: the tree, dtype `tree.node_dtype(config.policy)`; a full tree is searched without
             expansion.
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
-        table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions.
+        table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions
+            and chance.
         states: positions, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.
         params: the parameters of all players, a record of `config.SEARCH_PARAMS`, shape `[1]`. With
-            `config.tune` those of each player, records of `tuning.TUNED_PARAMS`, shape
-            `[players]`.
+            `config.tune` those of each player, records of
+            `ludoteca.agents.search.tuning.TUNED_PARAMS`, shape `[players]`.
         simulations: number of simulations; fewer are run if the root is proven.
     """
     step, is_terminal = game.step, game.is_terminal
@@ -72,6 +74,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")
     reset_tree, expand, _ = make_expansion(game, config)
     choose, clear_reference, set_reference = make_selection(game, config)
+    begin_exploration, deepen_exploration, _ = make_exploration(config)
     play_out = make_simulation(game, config)
     record, _, _ = make_move_record(game, config)
     player: Any = game.player
@@ -91,6 +94,9 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     ) -> int:
         """Select down to a leaf, expanding nodes; return the depth of the leaf, `work.path[depth]`.
 
+        With chance, a node stands for an action, whose outcomes are sampled: its children are those
+        of the present outcome, found in the table by the position.
+
         Visits are incremented here and scores are added later: a virtual loss for other threads
         (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008).
         """
@@ -100,6 +106,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             clear_reference(work)
         nodes[ROOT].visits += 1
         while not (solver and nodes[node].proven != UNKNOWN):
+            if has_chance and node != ROOT:
+                nodes[node].first_child = UNEXPANDED
             if nodes[node].first_child == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
@@ -117,6 +125,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
                 record(work, player(s), nodes[node].action)
             step(s, nodes[node].action)
             depth += 1
+            deepen_exploration(params[0], work)
             work.path[depth] = node
             work.probabilities[depth] = work.probability
         return depth
@@ -140,7 +149,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if tuned:
                 for p in range(players):
                     reset_tuning(params[p])
-        for _ in range(simulations):
+        for simulation in range(simulations):
             if solver and nodes[ROOT].proven != UNKNOWN:
                 break
             states[CURRENT] = states[START]
@@ -149,6 +158,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if tuned:
                 for p in range(players):
                     select_params(params[p], work.rng)
+            begin_exploration(params[0], simulation, work)
             depth = descend(nodes, shared, table, states, s, words, work, params)
             leaf = work.path[depth]
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):

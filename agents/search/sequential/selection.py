@@ -1,6 +1,7 @@
 """Selection of a child: first-play urgency, selection policy, and reference node of GRAVE.
 
-`nodes` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+`nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
+is one record of its `params`.
 """
 
 import math
@@ -8,10 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.exploration import make_exploration
 from ludoteca.agents.search.select import UNVISITED, make_select
+from ludoteca.agents.search.sequential.groups import ALL_PROVEN, make_group_selection
+from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
+
+ANY_GROUP = -1  # instead of a move group
 
 
 @factory()
@@ -26,17 +32,33 @@ def make_selection(
     `set_reference(nodes, node, work)` copies the AMAF statistics of the reference node of GRAVE;
     `clear_reference(work)` removes them.
     """
-    select = make_select(config.policy, config.amaf, config.solver)
+    select = make_select(
+        config.policy,
+        config.amaf,
+        config.solver,
+        scales_exploration=config.scales_exploration,
+    )
     amaf, num_actions = config.amaf != "", game.num_actions
+    scales_exploration, uses_stdev = config.scales_exploration, config.exploration_stdev != ""
+    _, _, scale_by_stdev = make_exploration(config)
+    grouped = config.groups != ""
+    choose_group, choose_member = make_group_selection(config)
 
     @kernel
     def choose(nodes: Any, node: int, work: Any, params: Any) -> int:
         parent = nodes[node]
         block = nodes[parent.first_child]
         visited, unvisited = block.num_visited, parent.num_children - block.num_visited
+        if grouped:
+            if scales_exploration and visited > 0:
+                arms = nodes[parent.first_child : parent.first_child + visited]
+                write_exploration(arms, visited, node == ROOT, work)
+            return choose_in_group(nodes, node, work, params)
         if visited > 0 and not (unvisited > 0 and params.fpu == math.inf):
             arms = nodes[parent.first_child : parent.first_child + visited]
             visits = max(block.block_visits, 1)
+            if scales_exploration:
+                write_exploration(arms, visited, node == ROOT, work)
             k = select(
                 arms, work.legal, visited, unvisited, visits, parent.num_children, params, work
             )
@@ -45,21 +67,56 @@ def make_selection(
             if unvisited == 0:  # all children are proven
                 return parent.first_child + below(work.rng, visited)
         work.probability = 1.0
-        return visit_new_child(nodes, node, work)
+        return visit_new_child(nodes, node, ANY_GROUP, work)
 
     @kernel
-    def visit_new_child(nodes: Any, node: int, work: Any) -> int:
+    def choose_in_group(nodes: Any, node: int, work: Any, params: Any) -> int:
+        """Select a move group by the policy, then a child in it by the same policy."""
+        parent = nodes[node]
+        group = choose_group(nodes, node, work, params)
+        if group == ALL_PROVEN:
+            return parent.first_child + below(work.rng, parent.num_children)
+        k = choose_member(nodes, node, group, work, params)
+        work.probability = 1.0
+        if k != UNVISITED:
+            return parent.first_child + k
+        return visit_new_child(nodes, node, group, work)
+
+    @kernel
+    def write_exploration(arms: Any, visited: int, is_root: bool, work: Any) -> None:
+        """Write the exploration factor of a node to `work.exploration`."""
+        visits, value, square = 0, 0.0, 0.0
+        if uses_stdev:
+            for k in range(visited):
+                visits += arms[k].visits
+                value += arms[k].value
+                square += arms[k].square
+        scale_by_stdev(visits, value, square, 0, is_root, work)
+
+    @kernel
+    def visit_new_child(nodes: Any, node: int, group: int, work: Any) -> int:
         """Choose an unvisited child at random, or the one of the highest AMAF mean if there is one.
 
-        Swap it behind the visited children and count it as visited.
+        With move groups only the children of `group` are chosen from. Swap the child behind the
+        visited children and count it as visited.
         """
         parent = nodes[node]
         block = nodes[parent.first_child]
-        chosen = block.num_visited + below(work.rng, parent.num_children - block.num_visited)
+        if grouped:
+            chosen, members = -1, 0
+            for k in range(block.num_visited, parent.num_children):
+                if nodes[parent.first_child + k].group == group:
+                    members += 1
+                    if below(work.rng, members) == 0:  # reservoir sampling
+                        chosen = k
+        else:
+            chosen = block.num_visited + below(work.rng, parent.num_children - block.num_visited)
         if amaf:
             best = -1.0
             for k in range(block.num_visited, parent.num_children):
                 child = nodes[parent.first_child + k]
+                if grouped and child.group != group:
+                    continue
                 if child.amaf_visits > 0 and child.amaf_value / child.amaf_visits > best:
                     best = child.amaf_value / child.amaf_visits
                     chosen = k
@@ -71,6 +128,8 @@ def make_selection(
             a.prior, b.prior = b.prior, a.prior
             a.amaf_visits, b.amaf_visits = b.amaf_visits, a.amaf_visits
             a.amaf_value, b.amaf_value = b.amaf_value, a.amaf_value
+            if grouped:
+                a.group, b.group = b.group, a.group
         block.num_visited += 1
         return last
 

@@ -1,6 +1,7 @@
 """Playouts from a leaf of the tree, with decisive moves.
 
-`states` and `work` are those of `search.search_kernel`, `params` is one record of its `params`.
+`states` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
+is one record of its `params`.
 """
 
 from collections.abc import Callable

@@ -16,8 +16,10 @@ NODE_FIELDS = (
     ("action", np.int16),  # action that led here
     ("num_children", np.int16),  # number of children
     ("num_visited", np.int16),  # visited nodes of the block, which come first; in its first node
+    ("group", np.int16),  # move group of the action, see `groups.py`
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
-    # Proven result for the mover, at the root for the player to move; see `select.UNKNOWN`.
+    # Proven result for the mover, at the root for the player to move: `UNKNOWN`, `WIN`, `DRAW` or
+    # `LOSS` of `ludoteca.agents.search.select`.
     ("proven", np.int8),
 )
 
@@ -32,7 +34,8 @@ ENTRY = np.dtype(
     [("key", np.uint64), ("first_child", np.int32), ("num_children", np.int16)], align=True
 )
 
-# Array shared by the threads of a tree: the lock, at `lock.LOCK`, and the number of nodes, at SIZE.
+# Array shared by the threads of a tree: the lock, at the index
+# `ludoteca.agents.search.sequential.lock.LOCK_INDEX`, and the number of nodes, at SIZE.
 SIZE = 1
 SHARED = 2  # length of the array
 

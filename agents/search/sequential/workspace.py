@@ -12,7 +12,10 @@ from ludoteca.envs.records import CACHE_LINE, as_words
 
 
 class Workspace(NamedTuple):
-    """Tree and scratch space of one thread; for the fields see `search.search_kernel`."""
+    """Tree and scratch space of one thread.
+
+    The fields are described in `ludoteca.agents.search.sequential.search.search_kernel`.
+    """
 
     nodes: NDArray[np.void]
     shared: NDArray[np.int64]
@@ -29,17 +32,18 @@ class Workspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
         """Return the workspace of one tree and one thread."""
-        entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
+        has_table = config.transpositions or "rng" in (game.state.names or ())
+        entries = 1 << (max_nodes - 1).bit_length() if has_table else 0
         tree = (
             np.zeros(max_nodes, node_dtype(config.policy)),
             aligned_zeros(SHARED, np.int64),
             np.zeros(entries, ENTRY),
         )
-        return cls(*tree, *_make_thread_arrays(game))
+        return cls(*tree, *_make_thread_arrays(game, config))
 
-    def for_another_thread(self, game: Game) -> "Workspace":
+    def for_another_thread(self, game: Game, config: SearchConfig) -> "Workspace":
         """Return the workspace of another thread that searches the same tree."""
-        return Workspace(self.nodes, self.shared, self.table, *_make_thread_arrays(game))
+        return Workspace(self.nodes, self.shared, self.table, *_make_thread_arrays(game, config))
 
     def reset(self, s: Any, rng: int) -> None:
         """Reset the tree to position `s`; `rng` is the new state of the random stream."""
@@ -50,11 +54,11 @@ class Workspace(NamedTuple):
         self.work["rng"] = rng
 
 
-def _make_thread_arrays(game: Game) -> tuple[NDArray[Any], ...]:
+def _make_thread_arrays(game: Game, config: SearchConfig) -> tuple[NDArray[Any], ...]:
     """Return the `states`, `words` and `work` of one thread."""
     states = aligned_zeros(NUM_STATES, game.state)
     states[:] = game.empty(NUM_STATES)
-    return states, as_words(states), aligned_zeros(1, work_dtype(game))
+    return states, as_words(states), aligned_zeros(1, work_dtype(game, config))
 
 
 def aligned_zeros(count: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -40,7 +40,8 @@ def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
 
     It returns the action to play of player `seat`, see `select.make_select_final`; 0 if the player
     is inactive. `arms`, `[nodes, players, actions]`, `params` and `work` are those of
-    `search.search_kernel`, `action_selection` is an index of `select.ACTION_SELECTIONS`.
+    `ludoteca.agents.search.simultaneous.search.search_kernel`, `action_selection` is an index of
+    `ludoteca.agents.search.select.ACTION_SELECTIONS`.
     """
     num_actions = game.num_actions
     select_final = make_select_final(config.policy, simultaneous=True)

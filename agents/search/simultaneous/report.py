@@ -22,8 +22,8 @@ def make_decoupled_report(
     Args:
         game: the game.
         nodes: the tree, dtype `tree.NODE`.
-        arms: statistics of the players' actions, dtype `statistics.arm_dtype`. Shape `[nodes,
-            players, actions]`.
+        arms: statistics of the players' actions, dtype
+            `ludoteca.agents.search.statistics.arm_dtype`. Shape `[nodes, players, actions]`.
         seat: the player to act.
         action: the chosen action.
         seconds: duration of the search.

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.exploration import make_exploration
 from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
 from ludoteca.agents.search.simultaneous.selection import NO_ACTION, NO_NODE, make_selection
 from ludoteca.agents.search.simultaneous.tree import FULL, ROOT, make_table
@@ -72,6 +73,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     grave = config.amaf == "grave"
     reset_tree, find_or_add_child = make_table(config.policy)
     select_joint_action = make_selection(game, config)
+    begin_exploration, deepen_exploration, _ = make_exploration(config)
     play_out = make_playout(game, config)
     back_up = make_backup(game, config)
 
@@ -94,13 +96,14 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
             work.mast_visits[:] = 0
             work.mast_value[:] = 0.0
         s = states[CURRENT]
-        for _ in range(simulations):
+        for simulation in range(simulations):
             states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
             # Select and expand.
             node, depth, reference = ROOT, 0, NO_NODE
             work.num_moves = 0
+            begin_exploration(params, simulation, work)
             nodes[ROOT].visits += 1
             while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):
                 if depth > 0 and depth == params.max_depth:
@@ -111,6 +114,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
                 joint = select_joint_action(arms, node, reference, s, depth, work, params)
                 step(s, work.joint)
                 depth += 1
+                deepen_exploration(params, work)
                 child = find_or_add_child(nodes, arms, table, size, node, joint)
                 if child == FULL:
                     break

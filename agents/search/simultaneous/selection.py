@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.exploration import make_exploration
 from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import UNVISITED, make_select
 from ludoteca.envs.game import Game
@@ -21,11 +22,19 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
 
     It selects an action for every active player in `node`, whose position is `s`, increments the
     visits, and writes the actions to `work.path_actions[depth]` and `work.joint`. `joint` is the
-    index of the joint action, see `tree.NODE_FIELDS`; `reference` is the reference node of GRAVE,
-    or `NO_NODE`. `arms`, `work` and `params` are those of `search.search_kernel`.
+    index of the joint action, see `ludoteca.agents.search.simultaneous.tree.NODE_FIELDS`;
+    `reference` is the reference node of GRAVE, or `NO_NODE`. `arms`, `work` and `params` are those
+    of `ludoteca.agents.search.simultaneous.search.search_kernel`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
-    select = make_select(config.policy, config.amaf, simultaneous=True)
+    select = make_select(
+        config.policy,
+        config.amaf,
+        simultaneous=True,
+        scales_exploration=config.scales_exploration,
+    )
+    scales_exploration, uses_stdev = config.scales_exploration, config.exploration_stdev != ""
+    _, _, scale_by_stdev = make_exploration(config)
     record, _, _ = make_move_record(game, config)
     amaf, grave = config.amaf != "", config.amaf == "grave"
 
@@ -40,6 +49,8 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
             if n > 0:
                 if grave:
                     set_reference(arms, reference, p, work)
+                if scales_exploration:
+                    write_exploration(arms[node, p], n, p, depth == 0, work)
                 action = choose(arms[node, p], n, work, params)
                 arms[node, p, action].visits += 1
                 work.probabilities[depth, p] = work.probability
@@ -57,6 +68,18 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
             if reference != NO_NODE:
                 work.reference_visits[action] = arms[reference, p, action].amaf_visits
                 work.reference_value[action] = arms[reference, p, action].amaf_value
+
+    @kernel
+    def write_exploration(arms: Any, n: int, p: int, is_root: bool, work: Any) -> None:
+        """Write the exploration factor of a player in a node to `work.exploration`."""
+        visits, value, square = 0, 0.0, 0.0
+        if uses_stdev:
+            for k in range(n):
+                arm = arms[work.legal[k]]
+                visits += arm.visits
+                value += arm.value
+                square += arm.square
+        scale_by_stdev(visits, value, square, p, is_root, work)
 
     @kernel
     def choose(arms: Any, n: int, work: Any, params: Any) -> int:

@@ -23,7 +23,7 @@ class DecoupledWorkspace(NamedTuple):
         arms: statistics of the players' actions, dtype `statistics.arm_dtype(config.policy)`. Shape
             `[max_nodes, players, actions]`.
         table: hash table of the children, see `tree.make_table`.
-        states: positions, the root's at `search.START`. Shape `[search.NUM_STATES]`.
+        states: positions, the root's at `START`. Shape `[NUM_STATES]`.
         work: other scratch space, dtype `config.work_dtype(game)`. Shape `[1]`.
     """
 

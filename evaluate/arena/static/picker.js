@@ -74,7 +74,13 @@ export class ActionPicker {
     if (this.board.input === "column") return action === cell % this.board.columns;
     if (this.board.input === "cell") return action === cell;
     const [start, end] = this.board.moves[action];
-    return start === this.selected && end === cell;
+    if (end !== cell) return false;
+    return start === this.selected || (start === cell && !this.isPiece(cell));
+  }
+
+  // Whether a legal move leads from the cell to another one.
+  isPiece(cell) {
+    return this.pairs().some(([start, end]) => start === cell && end !== cell);
   }
 
   // Start and target cells of the legal moves.

@@ -1,5 +1,6 @@
-"""Study of RAVE and GRAVE by exploration constant and bias, in the thesis' eight games.
+"""Study of RAVE and GRAVE by exploration constant and bias, in eight games.
 
+The games are those of Valencia's thesis on General Game Playing (UAEMex, 2021).
 Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011),
 use RAVE without exploration, and so does Cazenave, "Generalized rapid action value estimation"
 (2015), with GRAVE; instead of a constant, the statistics of all moves as first lead to new actions.

@@ -13,8 +13,9 @@ from ludoteca.evaluate.studies.study import Records
 
 OTHER_CONSTANT = "ucb1:alpha=1.5"  # policy for theorem 2 with another constant than the default, 2
 Z = 1.96  # standard errors of a 95 % interval
-# Policy, name of the bound in the thesis, and function that returns the bound of the regret from
-# success probabilities and numbers of rounds, see `evaluate.bandits.bounds`.
+# Policy, name of the bound in Valencia's thesis (UAEMex, 2021), and function that returns the bound
+# of the regret from success probabilities and numbers of rounds, see
+# `ludoteca.evaluate.bandits.bounds`, which cites the thesis.
 Bound = Callable[[Sequence[float], Sequence[int]], NDArray[np.float64]]
 BOUNDS: tuple[tuple[str, str, Bound], ...] = (
     ("ucb1", "theorem 1", ucb1_bound),

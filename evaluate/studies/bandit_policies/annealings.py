@@ -13,8 +13,7 @@ import tyro
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits import play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits.cells import annealing
-from ludoteca.evaluate.studies.bandits.cooling import COOLING, DEFAULT_COOLING
+from ludoteca.evaluate.tuning.annealing import COOLING, DEFAULT_COOLING, annealing
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 

@@ -1,16 +1,16 @@
-"""Study of selection policies in bandits: repetitions of 100,000 rounds, as in the thesis.
+"""Study of selection policies in bandits: repetitions of 100,000 rounds.
 
-The thesis in General Game Playing (Valencia, UAEMex, 2021), section 3.2, compares policies by the
+The thesis of Valencia on General Game Playing (UAEMex, 2021), section 3.2, compares policies by the
 share of pulls of the best arm; sections 1.3.5 and 1.3.6 give bounds of the regret, and section 1.4
 cooling schedules of simulated annealing.
 """
 
 from ludoteca.evaluate.studies.bandit_policies import analysis, plots
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER, GAME_ARMS, PROBLEMS
-from ludoteca.evaluate.studies.bandits.cooling import COOLING
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
+from ludoteca.evaluate.tuning.annealing import COOLING
 
 POLICIES = PUBLISHED_POLICIES
 MODULE = "ludoteca.evaluate.studies.bandit_policies"

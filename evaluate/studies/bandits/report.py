@@ -1,4 +1,4 @@
-"""Report of the study of bandits: Markdown, CSV, JSON and plots."""
+"""Report of the study of bandits, after the thesis of Valencia (UAEMex, 2021), with its files."""
 
 import json
 import math
@@ -9,23 +9,35 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
+from ludoteca.evaluate.bandits.experiment import intervals
+from ludoteca.evaluate.bandits.findings import Findings
 from ludoteca.evaluate.studies.bandits import plots
-from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
-from ludoteca.evaluate.studies.bandits.computation import Findings
+from ludoteca.evaluate.studies.data import Row, read_data
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.export import csv_text
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
-Rows = list[dict[str, Any]]
+THESIS = read_data("bandits/uaemex2021.toml")
+BEST = {row["arms"]: row for row in THESIS["best"]}  # the thesis' best alphas, by K
+# The thesis' mean regrets by alpha and K, and its second grids by K.
+REGRETS = {
+    row["alpha"]: dict(zip(THESIS["arms"], row["regrets"], strict=True))
+    for row in THESIS["regrets"]
+}
+SECOND_GRIDS = {row["arms"]: row for row in THESIS["second_grids"]}
+Rows = list[Row]
 
 
 def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` with its plots, tables and `results.json`, and return its path."""
-    alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
+    alphas, curves = alpha_rows(findings), findings.curve_rows()
+    regrets = [
+        row | {"thesis": REGRETS.get(row["alpha"], {}).get(row["arms"])}
+        for row in findings.regret_rows()
+    ]
     versions = {"versions": package_versions("scipy", "matplotlib")}
-    about = run_info(study=asdict(findings.study)) | versions
+    about = run_info(study=asdict(findings.experiment)) | versions
     results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
     files: dict[str, str | bytes] = {
         "alphas.csv": csv_text(alphas),
@@ -48,8 +60,8 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
     Args:
         about: command, date, machine, versions and settings of the study.
         alphas: rows of `alpha_rows`.
-        regrets: rows of `regret_rows`.
-        curves: rows of `curve_rows`.
+        regrets: rows of `Findings.regret_rows`, with the thesis' regret.
+        curves: rows of `Findings.curve_rows`.
     """
     study, best = about["study"], [row["intervals"] for row in alphas]
     grid = intervals(0.5, 0.0, study["alphas"])
@@ -60,11 +72,11 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
         "about": about,
         "alphas": alphas,
         "rank": spearmanr(study["arms"], best).statistic if len(best) > 2 else None,
-        "thesis": thesis.REGRETS,
+        "thesis": REGRETS,
         "grid": grid,
         "ours": {k: {a: ours[k, a] for a in grid} for k in study["arms"]},
-        "theirs": {k: {a: thesis.REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
-        "second": {k: second_grid(k, ours) for k in study["arms"] if k in thesis.SECOND_GRIDS},
+        "theirs": {k: {a: REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
+        "second": {k: second_grid(k, ours) for k in study["arms"] if k in SECOND_GRIDS},
         "curves": {(row["policy"], row["arms"]): row for row in last},
     }
     return render("bandits/report.md.j2", names)
@@ -79,8 +91,8 @@ def second_grid(
         arms: number of arms.
         ours: our mean regret by number of arms and alpha.
     """
-    high, low, regrets = thesis.SECOND_GRIDS[arms]
-    alphas = intervals(high, low, len(regrets))
+    grid, regrets = SECOND_GRIDS[arms], SECOND_GRIDS[arms]["regrets"]
+    alphas = intervals(grid["high"], grid["low"], len(regrets))
     return [
         (alpha, ours.get((arms, alpha)), regret)
         for alpha, regret in zip(alphas, regrets, strict=True)
@@ -93,9 +105,9 @@ def alpha_rows(findings: Findings) -> Rows:
     `"intervals"` is the best alpha of the two grids, `"annealing"` that of simulated annealing.
     """
     rows = []
-    for k in findings.study.arms:
+    for k in findings.experiment.arms:
         regrets, best = findings.regrets[k], findings.best[k]
-        near = not_worse(regrets, best)
+        near = findings.range_not_worse(k)
         mean = {alpha: float(values.mean()) for alpha, values in regrets.items()}
         rows.append(
             {
@@ -104,8 +116,8 @@ def alpha_rows(findings: Findings) -> Rows:
                 "lowest_not_worse": near[0],
                 "highest_not_worse": near[1],
                 "annealing": min(findings.annealed[k], key=lambda pair: pair[1])[0],
-                "thesis_intervals": thesis.BY_INTERVALS.get(k),
-                "thesis_annealing": thesis.BY_ANNEALING.get(k),
+                "thesis_intervals": BEST.get(k, {}).get("intervals"),
+                "thesis_annealing": BEST.get(k, {}).get("annealing"),
                 "1/K": 1 / k,
                 "e/(2K)": math.e / (2 * k),
                 "regret_best": mean[best],
@@ -116,58 +128,3 @@ def alpha_rows(findings: Findings) -> Rows:
             }
         )
     return rows
-
-
-def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]:
-    """Return the lowest and highest alpha whose regret is not significantly above the best's.
-
-    All alphas played the same problems with the same rewards, so the differences are taken problem
-    by problem, and their mean is compared with 1.96 times its standard error.
-
-    Args:
-        regrets: regret in each problem, by alpha.
-        best: the alpha with the lowest mean regret.
-    """
-    not_worse_alphas = [best]
-    for alpha, values in regrets.items():
-        excess = values - regrets[best]
-        # With a single problem the standard error is NaN, and no alpha counts as worse.
-        if not excess.mean() > 1.96 * standard_error(excess):
-            not_worse_alphas.append(alpha)
-    return min(not_worse_alphas), max(not_worse_alphas)
-
-
-def regret_rows(findings: Findings) -> Rows:
-    """Return a row for each K and alpha: mean regret and its standard error."""
-    return [
-        {
-            "arms": k,
-            "alpha": alpha,
-            "regret": float(values.mean()),
-            "standard_error": standard_error(values),
-            "thesis": thesis.REGRETS.get(alpha, {}).get(k),
-        }
-        for k, by_alpha in findings.regrets.items()
-        for alpha, values in by_alpha.items()
-    ]
-
-
-def curve_rows(findings: Findings) -> Rows:
-    """Return a row for each K, policy and checkpoint: mean regret and its standard error."""
-    return [
-        {
-            "arms": k,
-            "policy": policy,
-            "rounds": rounds,
-            "regret": round(float(values[:, slot].mean()), 4),
-            "standard_error": round(standard_error(values[:, slot]), 4),
-        }
-        for k, by_policy in findings.curves.items()
-        for policy, values in by_policy.items()
-        for slot, rounds in enumerate(findings.checkpoints)
-    ]
-
-
-def standard_error(values: Regrets) -> float:
-    """Return the standard error of a mean; NaN for a single value."""
-    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

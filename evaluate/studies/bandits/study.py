@@ -5,18 +5,30 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from ludoteca.duration import format_duration
 from ludoteca.envs.params import integer, real
-from ludoteca.evaluate.studies.bandits.cells import FULL, BanditStudy
-from ludoteca.evaluate.studies.bandits.computation import (
+from ludoteca.evaluate.bandits.computation import (
     NOTHING,
     CellMissingError,
     Shard,
-    run_study,
+    run_experiment,
 )
-from ludoteca.evaluate.studies.bandits.cooling import DEFAULT_COOLING
-from ludoteca.evaluate.studies.bandits.plan import make_plan
-from ludoteca.evaluate.studies.bandits.report import write_report
+from ludoteca.evaluate.bandits.experiment import BanditExperiment
+from ludoteca.evaluate.bandits.plan import Plan, make_plan
+from ludoteca.evaluate.forecast import forecast_lines
+from ludoteca.evaluate.studies.bandits.report import THESIS, write_report
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.tuning.annealing import DEFAULT_COOLING
 from ludoteca.executor import LOCAL, make_executor
+
+# The defaults are smaller than Valencia's experiment, `FULL`: about 2 * 10^12 pulls for the grids,
+# and 7 * 10^12 for simulated annealing, whose number of steps the thesis does not give.
+REDUCED = BanditExperiment(tuple(THESIS["arms"]))
+FULL = replace(
+    REDUCED, runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=1000,
+    curve_rounds=100_000, block=50,
+)  # fmt: skip
 
 
 def reproduce(
@@ -34,7 +46,7 @@ def reproduce(
     price: float = 0.04,
     cooling: str = DEFAULT_COOLING,
 ) -> None:
-    """Find the best constant of UCB1 for each number of arms, as in the thesis.
+    """Find the best constant of UCB1 for each number of arms, as in Valencia's thesis (2021).
 
     An interrupted or killed run resumes when the same command is given again.
 
@@ -63,29 +75,38 @@ def reproduce(
         cooling: cooling schedule of simulated annealing: geometric (the thesis), logarithmic,
             linear or arithmetic_geometric. Others than the default have a folder of their own.
     """
-    study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
+    experiment, name = (FULL, "bandits_full") if full else (REDUCED, "bandits")
     default_out = Path("docs/results") / name
-    study = replace(study, seed=seed, cooling=cooling)
+    experiment = replace(experiment, seed=seed, cooling=cooling)
     if cooling != DEFAULT_COOLING:
         name = f"{name}_{cooling}"
         default_out = runs / name / "report"
     if problems is not None:
         name = f"{name}_{problems}"
         default_out = runs / name / "report"
-        annealing_problems = min(problems, study.annealing_problems)
-        study = replace(study, problems=problems, annealing_problems=annealing_problems)
+        annealing_problems = min(problems, experiment.annealing_problems)
+        experiment = replace(experiment, problems=problems, annealing_problems=annealing_problems)
     integer("threads", threads, 1, 1024)
     computed_shard = NOTHING if merge else Shard.parse(shard)
     if plan:
         real("price", price, 0, 1e6)
-        print(make_plan(study).text(price), end="")
+        print(plan_text(make_plan(experiment, PUBLISHED_POLICIES), price), end="")
         return
     parallel = processes is not None or executor != LOCAL
     executor_context = make_executor(executor, processes) if parallel else nullcontext()
     threads, quiet = 1 if parallel else threads, not sys.stderr.isatty()
     try:
         with executor_context as workers:
-            findings = run_study(study, runs / name, computed_shard, threads, workers, quiet)
+            findings = run_experiment(
+                experiment, runs / name, PUBLISHED_POLICIES, computed_shard, threads, workers, quiet
+            )
     except CellMissingError as error:
         sys.exit(f"{error}; copy the folders {runs / name} of all shards into one another")
     print(f"report: {write_report(findings, default_out if out is None else out)}")
+
+
+def plan_text(plan: Plan, price: float) -> str:
+    """Return a plan as text; `price` is the price of a core hour, in dollars."""
+    table = "\n".join(forecast_lines(plan.forecast, price))
+    names = {**vars(plan), "forecast_table": table, "format_duration": format_duration}
+    return render("bandits/plan.txt.j2", names)

@@ -1,80 +1,40 @@
 """Conclusions of Martín Miralles' thesis on Hungry Geese, and verdicts on them by our results.
 
-`ludoteca.train.uib2021` cites the thesis. A record has the results of a task of the study, such as
-a match.
+The data file `uib2021.toml` cites the thesis (2021). A record has the results of a task of the
+study, such as a match.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.geese import names
-from ludoteca.evaluate.studies.geese.names import FLAT
-from ludoteca.evaluate.studies.geese.outcomes import Difference, difference, read_outcomes
-from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.studies.geese.agents import DECLARED, agent_title
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, INCONCLUSIVE, verdict_by_interval
-
-# Weights of the agents' scores in the competition "factors" (125 and 1000 simulations with depth 4,
-# then 125 and 1000 with depth 6). The weighted sums are the effect of the depth, the effect of the
-# number of simulations, and the difference of both effects.
-DEPTH_EFFECT, SIMULATIONS_EFFECT = (-0.5, -0.5, 0.5, 0.5), (-0.5, 0.5, -0.5, 0.5)
-EFFECT_DIFFERENCE = tuple(
-    depth - simulations for depth, simulations in zip(DEPTH_EFFECT, SIMULATIONS_EFFECT, strict=True)
+from ludoteca.evaluate.studies.verdicts import (
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    Conclusion,
+    conclusions_of,
 )
 
-
-class Conclusion(NamedTuple):
-    """Conclusion of the thesis, and our verdict on it."""
-
-    claim: str  # statement of the thesis
-    verdict: str  # verdict by our results, see `verdicts`
-    evidence: str  # the numbers that decide the verdict
+# Names of the competitions of flat Monte Carlo.
+FLAT = tuple(row["name"] for row in DECLARED["tables"]["flat"])
 
 
 def conclusions(records: Records) -> list[Conclusion]:
     """Return the conclusions in `conclusions.md.j2` whose tasks have records, with verdicts.
 
-    Each block `{% call conclude(claim, verdict) %}` of the template is a conclusion, and the text
-    in the block is its evidence. The template is rendered only to collect them.
-
     Args:
         records: records of the tasks of all parts.
     """
-    checked: list[Conclusion] = []
-
-    def conclude(claim: str, verdict: str, caller: Callable[[], str]) -> str:
-        """Add a conclusion; `caller` (Jinja2's name) renders the body of the block."""
-        checked.append(Conclusion(claim, verdict, " ".join(caller().split())))
-        return ""
-
-    # The template uses constants of `names` and the functions of this module.
-    defined = {"verdict_by_interval": verdict_by_interval, "conclude": conclude, "records": records}
-    render("geese/conclusions.md.j2", {**vars(names), **globals(), **defined})
-    return checked
-
-
-def score_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean over games of a weighted sum of the agents' scores, each in [-1, 1].
-
-    Args:
-        match: record of the match.
-        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
-    """
-    outcomes = read_outcomes(match["outcomes"])
-    return difference(outcomes.scores, outcomes.games, weights)
-
-
-def survival_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean over games of a weighted sum of the agents' survivals, each 0 or 1.
-
-    Args:
-        match: record of the match.
-        weights: weights of the agents, in the order of `match["agents"]`. Shape `[agents]`.
-    """
-    outcomes = read_outcomes(match["outcomes"])
-    return difference(outcomes.alive.astype(float), outcomes.games, weights)
+    names = {
+        "records": records, "FLAT": FLAT, "read_outcomes": read_outcomes, "dead_ends": dead_ends,
+        "share_range": share_range, "agent_title": agent_title,
+    }  # fmt: skip
+    return conclusions_of("geese/conclusions.md.j2", names)
 
 
 def dead_ends(records: Records) -> dict[str, Any]:
@@ -84,7 +44,7 @@ def dead_ends(records: Records) -> dict[str, Any]:
     helped), and at most that of all deaths except avoidable collisions of heads.
 
     Args:
-        records: records of all tasks; the claim is tested in the matches of `names.FLAT`.
+        records: records of all tasks; the claim is tested in the matches of `FLAT`.
 
     Returns:
         `"verdict"`; the counts of all `"deaths"`, of `"forced"` ones and of `"avoidable"`

@@ -1,24 +1,22 @@
 """Match of Hungry Geese with the fates of the geese: wins, lengths, causes of death.
 
 The command is `python -m ludoteca.evaluate.studies.geese.match`. A goose is the piece of one player
-in one game; `lives` has its fate. Shapes: G games, P players of a game.
+in one game; `ludoteca.agents.games.hungry_geese.lives` has its fate.
 """
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
 
-from ludoteca.agents.games.hungry_geese.lives import CAUSES, Lives, lives_of
+from ludoteca.agents.games.hungry_geese.lives import lives_of
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
-from ludoteca.evaluate.statistics.ranks import ranks
+from ludoteca.evaluate.statistics.outcomes import count_outcomes
 from ludoteca.evaluate.timed_match import play_timed
 from ludoteca.files import write_atomically
 
@@ -58,59 +56,12 @@ def geese_match(
     seat_agents = assign_seats(np.arange(games), rules.num_players, len(agents))
     in_first = (np.arange(games) < first)[:, None]
     for a, agent in enumerate(content["agents"]):
-        agent["lives"] = fate_counts(lives, seat_agents == a)
-        agent["first"] = fate_counts(lives, (seat_agents == a) & in_first)
+        agent["lives"] = lives.counts(seat_agents == a)
+        agent["first"] = lives.counts((seat_agents == a) & in_first)
     if len(agents) == rules.num_players:
-        content["outcomes"] = outcomes(lives, seat_agents)
+        content["outcomes"] = count_outcomes(lives.scores, lives.alive, seat_agents)
     write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
-
-
-def fate_counts(lives: Lives, selected: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return counts and means of the fates of the selected geese, as JSON values.
-
-    The lengths are those of geese that survived.
-
-    Args:
-        lives: the fates of all geese.
-        selected: mask of the geese, by game and seat, `[G, P]`.
-    """
-    alive = lives.alive & selected
-    lengths, died = lives.lengths[alive].astype(np.float64), selected & ~lives.alive
-    return {
-        "geese": int(selected.sum()),
-        "wins": int((lives.won & selected).sum()),
-        "deaths": int(died.sum()),
-        "mean_length": float(lengths.mean()) if len(lengths) else None,
-        "length_deviation": float(lengths.std(ddof=1)) if len(lengths) > 1 else None,
-        "mean_steps": float(lives.steps[selected].mean()),
-        "causes": _counts(lives.causes[died]),
-        "forced": _counts(lives.causes[died & lives.forced]),
-    }
-
-
-def outcomes(lives: Lives, seat_agents: NDArray[np.int64]) -> dict[str, int]:
-    """Return the number of games by outcome, for a match with as many agents as seats.
-
-    An outcome is a text with the place of each agent, in the order of the agents; 1 is the best,
-    and agents that tie share the mean of their places. A star marks geese that survived: `"2 1* 3.5
-    3.5"`.
-
-    Args:
-        lives: the fates of all geese.
-        seat_agents: index of the agent in each seat of each game, `[G, P]`.
-    """
-    seats = np.argsort(seat_agents, axis=1)
-    places = np.take_along_axis(ranks(lives.scores), seats, 1)
-    alive = np.take_along_axis(lives.alive, seats, 1)
-    formats = np.array(["{:g}", "{:g}*"])[alive.astype(int)].tolist()
-    texts = (" ".join(row).format(*values) for row, values in zip(formats, places, strict=True))
-    return dict(Counter(texts).most_common())
-
-
-def _counts(causes: NDArray[np.int8]) -> dict[str, int]:
-    """Return the number of deaths by name of the cause, from indices in `CAUSES`."""
-    return {name: int((causes == k).sum()) for k, name in enumerate(CAUSES)}
 
 
 if __name__ == "__main__":

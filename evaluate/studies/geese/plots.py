@@ -1,50 +1,34 @@
-"""Figures of the report on Hungry Geese: ratings, the competition of figure 10, and positions."""
+"""Figures of the report on Hungry Geese; "the thesis" is Martín Miralles (UIB, 2021)."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from ludoteca.agents.games.hungry_geese.patterns import LEAD, Example
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import render
-from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.geese.examples import LEAD, PATTERNS, Example
-from ludoteca.evaluate.studies.geese.names import agent_title
-from ludoteca.evaluate.studies.geese.outcomes import read_outcomes
-from ludoteca.evaluate.studies.geese.repetitions import range_95, repeat_competition
-from ludoteca.evaluate.studies.geese.statistics import Labels, ratings
-from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
+from ludoteca.evaluate.figures import SMALL, Panel, Series, panels_png, percentages
+from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
+from ludoteca.evaluate.studies.geese.agents import DECLARED, THESIS, Labels, agent_title, ratings
 from ludoteca.evaluate.studies.study import Records
+from ludoteca.evaluate.tournament.plots import rating_distribution
 
-BIN = 50  # Elo points of a bar of the distribution of ratings
-# Start of an agent's title -> its type in the distribution of ratings.
-TYPES = {
-    "network": "networks that imitate",
-    "flat": "flat Monte Carlo",
-    "self-play": "self-play network",
-}
-OTHERS = "rules and tree search"
-COLORS = {
-    "networks that imitate": "#9bc4e8", "flat Monte Carlo": "#1f77d0", OTHERS: "#0b3d73",
-    "self-play network": "#d6452b",
-}  # fmt: skip
-CAPTIONS = {
-    "contested food": "two heads beside a food",
-    "own tail": "a goose that follows its tail",
-    "dead end": "flat Monte Carlo in a dead end",
-    "enclosed": "a network encloses itself",
-}
+# Styles of figure 10: repeated competitions, our results, and the thesis' results.
+STYLES: tuple[dict[str, Any], ...] = (
+    {"color": "#9bc4e8", "linewidth": 9, "solid_capstyle": "butt"},
+    {"color": "#0b3d73", "marker": "o", "capsize": 4},
+    {"color": "#d6452b", "marker": "D", "linestyle": ""},
+)
 
 
 def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
     """Return the figures whose tasks have records, as PNG files by name."""
     figures = {}
     if any("outcomes" in record for record in records.values()):
-        figures["ratings.png"] = rating_distribution(records, labels)
+        figures["ratings.png"] = draw_ratings(records, labels)
     if "real" in records:
         figures["figure_10.png"] = repeated_competition(records["real"], labels)
     if records.get("examples", {}).get("examples"):
@@ -52,80 +36,65 @@ def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
     return figures
 
 
-def rating_distribution(records: Records, labels: Labels) -> bytes:
+def draw_ratings(records: Records, labels: Labels) -> bytes:
     """Return the distribution of the agents' ratings, and each rating, as a PNG file."""
-    rated = ratings(records, labels)
-    types = [next((TYPES[k] for k in TYPES if name.startswith(k)), OTHERS) for name, *_ in rated]
-    elo = [float(rating.elo) for _, rating, _ in rated]
-    figure = Figure(figsize=(7.5, 8), dpi=110, layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
-    edges = np.arange(BIN * np.floor(min(elo) / BIN), max(elo) + BIN, BIN)
-    above.hist(
-        [[e for e, t in zip(elo, types, strict=True) if t == kind] for kind in COLORS],
-        bins=edges.tolist(), stacked=True, color=list(COLORS.values()), label=list(COLORS),
-    )  # fmt: skip
-    above.set_ylabel("agents")
-    above.legend(fontsize="small")
-    for k, ((_, rating, _), kind) in enumerate(zip(rated, types, strict=True)):
-        low, high = float(rating.elo - rating.low), float(rating.high - rating.elo)
-        below.errorbar(
-            float(rating.elo), k, xerr=[[low], [high]], color=COLORS[kind], marker="o",
-            markersize=4, capsize=2,
-        )  # fmt: skip
-    below.set_yticks(range(len(rated)), [name for name, *_ in rated], fontsize="small")
-    below.invert_yaxis()
-    below.set_xlabel("Elo, 95 % interval")
-    for axes in (above, below):
-        axes.grid(alpha=0.3)
-    return figure_png(figure, colors=64)
+    names, elo, _ = zip(*ratings(records, labels), strict=True)
+    colors = {row["name"]: row["color"] for row in DECLARED["types"]}
+    return rating_distribution(names, elo, list(map(agent_type, names)), colors)
+
+
+def agent_type(title: str) -> str:
+    """Return the type of an agent by its title, of which it has the longest start."""
+    types = [row for row in DECLARED["types"] if title.startswith(row["start"])]
+    return str(max(types, key=lambda row: len(row["start"]))["name"])
 
 
 def repeated_competition(match: Mapping[str, Any], labels: Labels) -> bytes:
     """Return wins and deaths in the thesis' figure 10 and ours, as a PNG file."""
-    repetitions = repeat_competition(read_outcomes(match["outcomes"]), GAMES)
-    figure = Figure(figsize=(9, 4.2), dpi=110, layout="constrained")
-    panels: tuple[Axes, Axes] = figure.subplots(1, 2)
-    names = [agent_title(agent["agent"], labels) for agent in match["agents"]]
-    for column, (axes, measure) in enumerate(zip(panels, ("wins", "deaths"), strict=True)):
-        counts = getattr(repetitions, measure)
-        for k, agent in enumerate(match["agents"]):
-            low, high = range_95(counts[:, k])
-            axes.plot((k, k), (low, high), color="#9bc4e8", linewidth=9, solid_capstyle="butt",
-                      label="95 % of competitions of 100 games" if k == 0 else None)  # fmt: skip
-            lives = agent["lives"]
-            share = 100 * lives[measure] / lives["geese"]
-            bounds = [100 * bound for bound in wilson(lives[measure], lives["geese"])]
-            axes.errorbar(
-                k, share, yerr=[[share - bounds[0]], [bounds[1] - share]], color="#0b3d73",
-                marker="o", capsize=4, label=f"ours, {lives['geese']:,} games" if k == 0 else None,
+    games, theirs = THESIS["games"], np.array(THESIS["results"]["real"])
+    repetitions = repeat_competition(read_outcomes(match["outcomes"]), games)
+    lives = [agent["lives"] for agent in match["agents"]]
+    titles = [agent_title(agent["agent"], labels) for agent in match["agents"]]
+    names = [title.partition(":")[0].removeprefix("network of ") for title in titles]
+    panels = list[Panel]()
+    for column, measure in enumerate(("wins", "deaths")):
+        ours, bounds = percentages([one[measure] for one in lives], [one["geese"] for one in lives])
+        series = []
+        for k, one in enumerate(lives):
+            texts = (
+                "95 % of competitions of 100 games", f"ours, {one['geese']:,} games",
+                f"thesis, {games} games",
             )  # fmt: skip
-            axes.plot(k, RESULTS["real"][k][column], color="#d6452b", marker="D", linestyle="",
-                      label=f"thesis, {GAMES} games" if k == 0 else None)  # fmt: skip
-        axes.set_xticks(range(len(names)), [name.partition(":")[0].removeprefix("network of ")
-                                            for name in names])  # fmt: skip
-        axes.set_ylabel(f"{measure}, % of games")
-        axes.grid(alpha=0.3)
-    panels[0].legend(fontsize="small")
-    return figure_png(figure, colors=64)
+            bar, mine, other = (
+                {**style, "label": text if k == 0 else None}
+                for style, text in zip(STYLES, texts, strict=True)
+            )
+            series += [
+                Series((k, k), range_95(getattr(repetitions, measure)[:, k]), options=bar),
+                Series([k], ours[[k]], "", bounds[:, [k]], mine),
+                Series(k, theirs[k, column], options=other),
+            ]
+        ticks = {float(k): name for k, name in enumerate(names)}
+        legend = None if panels else SMALL
+        panels.append(Panel(series, {"ylabel": f"{measure}, % of games"}, legend, xticks=ticks))
+    return panels_png(panels, (9, 4.2), columns=2, dpi=110, colors=64)
 
 
 def example_positions(record: Mapping[str, Any]) -> bytes:
     """Return the example positions as a PNG file."""
-    panels: list[tuple[str, Any]] = []
-    numbers = {pattern: number for number, pattern in PATTERNS.items()}
+    game, panels = make_game(record["examples"][0]["game"]), []
+
+    def show(title: str, s: Any) -> None:
+        """Add a panel with a position."""
+        image = render(game, s, "rgb_array", captions=())
+        panels.append(Panel([], {"title": title}, image=image, title_size="small"))
+
     for example in map(Example.from_json, record["examples"]):
-        positions, pattern = example.positions(), example.pattern
-        title = f"{CAPTIONS[pattern]} (figure {numbers[pattern]}): goose {'ABCD'[example.seat]}"
-        if pattern in ("dead end", "enclosed"):
-            panels.append((f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD]))
-            panels.append((f"{title},\nbefore its last step", positions[-1]))
-        else:
-            panels.append((title, positions[-1]))
-    game = make_game(record["examples"][0]["game"])
-    figure = Figure(figsize=(10, 3.2 * ((len(panels) + 1) // 2)), dpi=110, layout="constrained")
-    for k, (title, s) in enumerate(panels):
-        axes = figure.add_subplot((len(panels) + 1) // 2, 2, k + 1)
-        axes.imshow(render(game, s, "rgb_array", captions=()))
-        axes.set_title(title, fontsize="small")
-        axes.axis("off")
-    return figure_png(figure, colors=64)
+        positions = example.positions()
+        title = f"{DECLARED['captions'][example.pattern]}: goose {'ABCD'[example.seat]}"
+        if example.pattern in ("dead end", "enclosed"):
+            show(f"{title},\n{LEAD} steps before its last", positions[-1 - LEAD])
+            title = f"{title},\nbefore its last step"
+        show(title, positions[-1])
+    size = (10, 3.2 * ((len(panels) + 1) // 2))
+    return panels_png(panels, size, columns=2, dpi=110, colors=64)

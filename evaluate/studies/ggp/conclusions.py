@@ -1,87 +1,50 @@
-"""Conclusions of the thesis on General Game Playing (GGP), and verdicts on them by our results."""
+"""Conclusions of Valencia's thesis (UAEMex, 2021), and verdicts on them by our results."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.statistics.differences import wins_difference
 from ludoteca.evaluate.statistics.ranks import friedman, nemenyi, ranks
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
-from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
-from ludoteca.evaluate.studies.report import render
-from ludoteca.evaluate.studies.verdicts import verdict_by_interval
+from ludoteca.evaluate.studies.verdicts import Conclusion, conclusions_of, verdict_by_interval
 
 UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)  # indices of the policies in `thesis.POLICIES`
 OLD_POLICIES, NEW_POLICIES = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
-Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
 RESAMPLES = 4_000  # number of bootstrap samples
 # The games in which policies matter least, according to the thesis.
 ALIKE_GAMES = {"Suicide", "Sheep and Wolf", "Tic-Tac-Toe Large"}
 Wins = NDArray[np.float64]  # wins by game and policy, `[8, 5]`, scaled to `thesis.PLAYED` games
 
 
-@dataclass(frozen=True)
-class Conclusion:
-    """Conclusion of the thesis, and our verdict on it."""
-
-    simulations: str  # simulations per move in the games of the claim: "100", "1000" or "both"
-    claim: str  # statement of the thesis
-    verdict: str  # verdict by our results, see `verdicts`
-    evidence: str  # the numbers that decide the verdict
-
-
 def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[Conclusion]:
     """Return the thesis' conclusions, which are in `conclusions.md.j2`, with their verdicts.
-
-    The template calls `conclude` for each conclusion, whose body is the text of the evidence.
 
     Args:
         wins: wins by the number of simulations per move, 100 and 1000.
         played: number of games that each policy actually played of each game, which sets the
             widths of the intervals.
     """
-    checked: list[Conclusion] = []
-
-    def conclude(simulations: Any, claim: str, verdict: str, caller: Callable[[], str]) -> str:
-        """Add a conclusion; `caller` (Jinja2's name) renders the body of the call."""
-        evidence = " ".join(caller().split())
-        checked.append(Conclusion(str(simulations), claim, verdict, evidence))
-        return ""
-
-    def wins_difference(
-        first: Wins, second: Wins, same_tournament: bool = True
-    ) -> tuple[float, float]:
-        """Return `difference` with the number of games of the results."""
-        return difference(first, second, played, same_tournament)
-
     names = {
         **vars(thesis),
-        **vars(verdicts),
-        "verdicts_by_intervals": lambda intervals: [
-            verdict_by_interval(*interval) for interval in intervals
-        ],
         **{key: value for key, value in globals().items() if key.isupper()},
-        "conclude": conclude,
-        "difference": wins_difference,
+        "difference": partial(difference, played=played),
         "wins": wins,
         "statistics": {s: statistics(table, played) for s, table in wins.items()},
         "alike": most_alike(wins[100]).tolist(),
         "share_alike": share_alike(wins[100], played),
     }
-    render("ggp/conclusions.md.j2", names)
-    return checked
+    return conclusions_of("ggp/conclusions.md.j2", names)
 
 
 def difference(
     first: Wins, second: Wins, played: int, same_tournament: bool = True
 ) -> tuple[float, float]:
-    """Return a normal 95 % interval of the difference of two policies' wins, summed over games.
-
-    The interval is conservative: games of the two policies against each other, each of which
-    changes both numbers of wins, are given the largest possible variance.
+    """Return the interval of `wins_difference` for two policies, in wins of `PLAYED` games.
 
     Args:
         first: wins of one policy, by game, scaled to `PLAYED` games. Shape `[games]` or scalar.
@@ -90,13 +53,9 @@ def difference(
         same_tournament: whether the policies played against each other.
     """
     games_between = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
-    shares = np.stack([np.atleast_1d(first), np.atleast_1d(second)]) / thesis.PLAYED
-    # Of the difference of wins in `played` games: the variances of both policies' wins, and twice
-    # the largest possible covariance, 1/4 for each game between them.
-    variance = (played * shares * (1 - shares)).sum() + 2 * games_between / 4 * shares.shape[1]
-    half_width = Z_95 * float(np.sqrt(variance)) * thesis.PLAYED / played
-    center = thesis.PLAYED * float((shares[0] - shares[1]).sum())
-    return center - half_width, center + half_width
+    ours, theirs = (np.atleast_1d(wins) / thesis.PLAYED for wins in (first, second))
+    low, high = wins_difference(ours, theirs, played, games_between)
+    return thesis.PLAYED * low, thesis.PLAYED * high
 
 
 def statistics(wins: Wins, played: int) -> dict[str, Any]:

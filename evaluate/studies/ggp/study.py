@@ -1,28 +1,21 @@
-"""Study of the selection policies of the thesis on General Game Playing (UAEMex, 2021).
+"""Study of the selection policies of Valencia's thesis on General Game Playing (UAEMex, 2021).
 
 Five policies play a round robin in eight games, 300 games per pair and game, with 100 and with 1000
 simulations per move: 48,000 games. A draw is a loss for both players, in the searches and in the
 tables, and agents play the move with the highest mean value.
 
-The extended study answers questions that the thesis leaves for future work, in four stages:
-
-1. Is UCB-alpha better than UCB1 with a well-tuned constant? (`constants`)
-2. Which selection policy is best? (`policies`)
-3. Which combination of policy and enhancements is best, and with which of them is UCB1 as good as
-   UCB-alpha? At equal simulations (`combinations`), and at equal time, since an enhancement costs
-   time (`equal_time`; these games depend on the machine and are not reproducible).
+The extended study answers questions that the thesis leaves for future work. The file `study.toml`
+has the tournaments of both.
 """
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from ludoteca.duration import format_duration
-from ludoteca.evaluate.studies.ggp import uaemex2021
-from ludoteca.evaluate.studies.ggp.extended import answers
-from ludoteca.evaluate.studies.ggp.report import comparison
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
+from ludoteca.evaluate.studies.declaration import Declaration
+from ludoteca.evaluate.studies.ggp.report import answers, comparison
+from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
@@ -34,29 +27,6 @@ from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
-FAST_GAMES_PER_PAIR = 24
-# Settings of the extended study.
-GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
-EXTENDED_FAST_GAMES_PER_PAIR = 2
-BUDGETS = ("simulations=1000", "seconds=0.002")  # search budgets per move
-CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # exploration constants of UCB1
-# Options of the searches with each enhancement, by its name in the report.
-ENHANCEMENTS = {
-    "plain": "",
-    "solver": "solver=True",
-    "decisive": "decisive=both",
-    "RAVE": "amaf=rave",
-    "GRAVE": "amaf=grave",
-    "MAST": "mast=greedy",
-    "FPU": "fpu=1",
-    "transpositions": "transpositions=True",
-    "reuse": "reuse=True",
-    "solver+decisive": "solver=True,decisive=both",
-    "solver+GRAVE": "solver=True,amaf=grave",
-    "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
-}
-# Policies that are combined with the enhancements.
-ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
 # File of the results, template of the report, and function that returns the results and the values
 # of the template; the key is whether the study is the extended one.
 REPORTS = {
@@ -75,7 +45,7 @@ def reproduce(
     executor: str = "local",
     rewrite: bool = False,
 ) -> None:
-    """Play the tournaments of the thesis on General Game Playing, and compare with its tables.
+    """Play the tournaments of Valencia's thesis on General Game Playing; compare with its tables.
 
     An interrupted or killed run resumes when the same command is given again.
 
@@ -96,7 +66,7 @@ def reproduce(
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
     results, show_progress = dict[str, Results](), sys.stderr.isatty()
-    for stage, tournament in (extended_study if extended else study)(fast, seed).items():
+    for stage, tournament in tournaments("ggp_extended" if extended else "ggp", fast, seed).items():
         if rewrite:
             results[stage] = read_results(out / stage)
             continue
@@ -120,54 +90,27 @@ def reproduce(
     print(f"report: {out / 'report.md'}")
 
 
-def study(fast: bool, seed: int) -> dict[str, Tournament]:
-    """Return the thesis' tournaments, by the number of simulations per move."""
-    agents = dict(zip(uaemex2021.POLICY_NAMES, uaemex2021.SPECS.values(), strict=True))
-    games = FAST_GAMES_PER_PAIR if fast else uaemex2021.GAMES_PER_PAIR
-    return {
-        str(simulations): tournament(
-            agents, f"simulations={simulations}", games, uaemex2021.REPEATS, seed
-        )
-        for simulations in uaemex2021.WINS
-    }
-
-
-def extended_study(fast: bool, seed: int) -> dict[str, Tournament]:
-    """Return the tournaments of the extended study, by stage."""
-    simulations, seconds = ("simulations=200", "seconds=0.0004") if fast else BUDGETS
-    combined = {
-        f"{policy} {name}": ",".join(filter(None, (spec, options)))
-        for policy, spec in ENHANCED.items()
-        for name, options in ENHANCEMENTS.items()
-    }
-    agents = {
-        "constants": {f"UCB {c:g}": f"policy=ucb1,policy.alpha={c:g}" for c in CONSTANTS}
-        | {"alpha1": "policy=ucb_alpha1", "alpha2": "policy=ucb_alpha2"},
-        "policies": {name: f"policy={name}" for name in PUBLISHED_POLICIES},
-        "combinations": combined,
-        "equal_time": combined,
-    }
-    return {
-        stage: tournament(
-            agents[stage], seconds if stage == "equal_time" else simulations,
-            EXTENDED_FAST_GAMES_PER_PAIR if fast else games, 1, seed,
-        )
-        for stage, games in GAMES_PER_PAIR.items()
-    }  # fmt: skip
-
-
-def tournament(
-    agents: Mapping[str, str], budget: str, games: int, repeats: int, seed: int
-) -> Tournament:
-    """Return a tournament of tree searches in the thesis' games.
+def tournaments(name: str, fast: bool, seed: int) -> dict[str, Tournament]:
+    """Return the tournaments of tree searches in the thesis' games, by stage.
 
     Args:
-        agents: options of each agent, by name.
-        budget: search budget per move, as an option, such as `"simulations=100"`.
-        games: number of games per pair and game.
-        repeats: number of matches into which these games are divided.
+        name: name of the study in `study.toml`, `"ggp"` or `"ggp_extended"`.
+        fast: whether to play few games.
         seed: seed of all games.
     """
-    thesis_options = "draw=loss,action_selection=mean"  # as in the thesis' searches
-    specs = tuple(f"mcts:{options},{budget},{thesis_options}" for options in agents.values())
-    return Tournament(uaemex2021.GAMES, specs, games, repeats, seed, "loss", tuple(agents))
+    declaration = Declaration("ggp", fast)
+    agents = declaration.content["agents"]
+    specs = {
+        stage["name"]: {
+            title: f"mcts:{options},{stage['budget']},{declaration.names['options']}"
+            for title, options in agents[stage["agents"]].items()
+        }
+        for stage in declaration.names[name]
+    }
+    return {
+        stage["name"]: Tournament(
+            GAMES, tuple(specs[stage["name"]].values()), stage["games"], stage["repeats"], seed,
+            "loss", tuple(specs[stage["name"]]),
+        )
+        for stage in declaration.names[name]
+    }  # fmt: skip

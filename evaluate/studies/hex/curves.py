@@ -8,9 +8,7 @@ of games so far (`step`), and win rates, from 0 to 1, of the training games sinc
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.figures import Panel, Series, panels_png
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, read_metrics
 from ludoteca.files import read_json
 
@@ -90,17 +88,12 @@ def draw(records: Records, folder: Path) -> dict[str, bytes]:
 
 def draw_curve(curve: Curve, title: str) -> bytes:
     """Return the wins and the loss of a run as a PNG file."""
-    figure = Figure(figsize=(7.5, 5.5), dpi=110, layout="constrained")
-    wins_axes, loss_axes = figure.subplots(2, 1, sharex=True)
     steps, rates = curve.points(f"training__{curve.seat}")
-    wins_axes.plot(steps, [100 * rate for rate in rates], color="#1f77d0", linewidth=0.6)
-    wins_axes.set_ylabel("won, % of each point's games")
-    wins_axes.set_ylim(-2, 102)
-    wins_axes.set_title(title)
-    loss_axes.plot(*curve.points("loss"), color="#5b6770", linewidth=0.6)
-    loss_axes.set_ylabel("loss")
-    loss_axes.set_xlabel("games")
-    loss_axes.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
-    for axes in (wins_axes, loss_axes):
-        axes.grid(alpha=0.3)
-    return figure_png(figure)
+    wins = Series(steps, [100 * x for x in rates], options={"color": "#1f77d0", "linewidth": 0.6})
+    loss = Series(*curve.points("loss"), options={"color": "#5b6770", "linewidth": 0.6})
+    axes = {"ylabel": "won, % of each point's games", "ylim": (-2, 102), "title": title}
+    panels = [
+        Panel([wins], axes),
+        Panel([loss], {"ylabel": "loss", "xlabel": "games"}, integers="thousands"),
+    ]
+    return panels_png(panels, (7.5, 5.5), dpi=110, sharex=True)

@@ -1,4 +1,4 @@
-"""Worked example of the heuristic of the paper (`tanaka2018`), figure 3.2, in several readings.
+"""Worked example of Tanaka's heuristic (2018), figure 3.2, in several readings of the paper.
 
 `python -m ludoteca.evaluate.studies.hex.worked_example` compares them. The figure has a position
 and the value of each cell for white, which is to move. The values are available, but the colors of
@@ -8,8 +8,7 @@ and is to move, six of the twelve stones are white.
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -18,123 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 from tyro.conf import arg
 
+from ludoteca.agents.games.hex.conductance import LINKS
+from ludoteca.agents.games.hex.stone_values import (
+    AFTER,
+    ROUNDING,
+    SCORES,
+    Array,
+    both,
+    stone_values,
+)
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.markdown import table
-from ludoteca.evaluate.studies.hex.conductance import LINKS, Circuit, solve
-from ludoteca.evaluate.studies.hex.tanaka2018 import FIGURE_3_2
+from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.report import render
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
-VALUES = np.array(FIGURE_3_2)
+VALUES = np.array(read_data("hex/tanaka2018.toml")["figure_3_2"])
 OCCUPIED = VALUES == -1
-ROUNDING = 1e-9  # smaller differences are numerical errors
-Array = NDArray[np.float64]
-
-
-class Conductances(NamedTuple):
-    """Conductances of both players' circuits in a position with k empty cells.
-
-    Attributes:
-        white: conductance of white's circuit.
-        black: conductance of black's circuit.
-        white_after: white's conductance after a white stone on each empty cell. Shape `[k]`.
-        black_after: black's conductance after a white stone on each empty cell. Shape `[k]`.
-    """
-
-    white: float
-    black: float
-    white_after: Array
-    black_after: Array
-
-
-# Formulas for the values of the empty cells, in [-1, 1]: w and b are the conductances of white and
-# black, w' and b' those after a white stone on the cell.
-SCORES: dict[str, Callable[[Conductances], Array]] = {
-    "1 - b'/w', or w'/b' - 1": lambda c: np.where(
-        c.white_after > c.black_after,
-        1 - c.black_after / c.white_after,
-        c.white_after / c.black_after - 1,
-    ),
-    "(w' - b') / (w' + b')": lambda c: relative(c.black_after / c.white_after),
-    "(q' - q) / (q' + q), q = w/b": lambda c: relative(
-        c.black_after / c.white_after * c.white / c.black
-    ),
-    "1 - w/w'": lambda c: 1 - c.white / c.white_after,
-    "the mean of 1 - w/w' and 1 - b'/b": lambda c: (
-        (2 - c.white / c.white_after - c.black_after / c.black) / 2
-    ),
-    "1 - w/w', the largest scaled to 1": lambda c: to_one(1 - c.white / c.white_after),
-}  # fmt: skip
-
-
-def relative(ratio: Array) -> Array:
-    """Return `(1 - x) / (1 + x)`, the relative difference of two numbers with the ratio x."""
-    return np.asarray((1 - ratio) / (1 + ratio))
-
-
-def to_one(values: Array) -> Array:
-    """Return values divided by the largest."""
-    return np.asarray(values / values.max())
-
-
-@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
-def cell_values(score: str, conductances: Conductances) -> Array:
-    """Return the values of the empty cells by one of `SCORES`; NaN if undefined. Shape `[k]`."""
-    return SCORES[score](conductances).clip(-1, 1)
-
-
-def solved(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> Conductances:
-    """Return the conductances; those after a stone are solved again.
-
-    The arguments are those of `estimated`.
-    """
-    after = []
-    for cell in np.argwhere(~OCCUPIED):
-        stone = np.zeros_like(white)
-        stone[tuple(cell)] = True
-        after.append([circuit.conductance for circuit in both(white | stone, black, links)])
-    own, other = (circuit.conductance for circuit in both(white, black, links))
-    return Conductances(own, other, *np.array(after).T)
-
-
-@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
-def estimated(
-    white: NDArray[np.bool_], black: NDArray[np.bool_], links: str, counted: bool = False
-) -> Conductances:
-    """Return the conductances; those after a stone are estimated by the current through its cell.
-
-    NeuroHex (see `conductance`) does it this way. If the current I of white's circuit flows through
-    the cell, a stone there adds `I^2 / (3 (1 - I))` to white's conductance; black's conductance
-    loses the current of black's circuit through the cell.
-
-    Args:
-        white: white's stones. Shape `[n, n]`.
-        black: black's stones. Shape `[n, n]`.
-        links: one of `LINKS`.
-        counted: whether conductances are those that NeuroHex counts, see `Circuit`.
-    """
-    circuits = both(white, black, links)
-    own, other = (one.counted if counted else one.conductance for one in circuits)
-    current, other_current = (one.currents[~OCCUPIED] for one in circuits)
-    # If the whole current flows through the cell, a stone there makes the conductance infinite.
-    missing = np.where(1 - current < ROUNDING, 0.0, 1 - current)
-    more = current**2 / (3 * missing)
-    return Conductances(own, other, own + more, np.maximum(other - other_current, 0))
-
-
-def both(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> tuple[Circuit, Circuit]:
-    """Return white's circuit, from west to east, and black's, from north to south."""
-    across = solve(white.T, black.T, links)
-    return across._replace(currents=across.currents.T), solve(black, white, links)
-
-
-# Methods for the conductances after a stone.
-AFTER: dict[str, Callable[..., Conductances]] = {
-    "solved again": solved,
-    "estimated": estimated,
-    "estimated, conductance as counted by NeuroHex": partial(estimated, counted=True),
-}
 
 
 class Reading(NamedTuple):
@@ -186,7 +86,7 @@ def readings() -> list[Reading]:
     for links, after in product(LINKS, AFTER):
         conductances = [AFTER[after](white, black, links) for white, black in positions]
         for score in SCORES:
-            values = np.array([cell_values(score, one) for one in conductances])
+            values = np.array([stone_values(score, one) for one in conductances])
             found.append(nearest(links, after, score, values, positions))
     return sorted(found, key=lambda reading: (reading.distance, reading.mean_distance))
 

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import linregress, spearmanr
 
+from ludoteca.evaluate.statistics.differences import not_worse
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.study import Records
 
 TARGET = 0.1  # failure rate for which the simulations needed are compared between tree sizes
-Cell = dict[str, Any]  # an entry of `"cells"` in a record, see `failures.measure`
+# Entry of `"cells"` in a record, see `ludoteca.evaluate.studies.p_game.failures.measure`.
+Cell = dict[str, Any]
 
 
 def cell_of(records: Records, policy: str, tree: str, simulations: int) -> Cell:
@@ -116,18 +118,12 @@ def best_policies(
 ) -> tuple[str, list[str]]:
     """Return the policy with the fewest failures, and the others that are not worse.
 
-    All policies searched the same trees, so that differences are taken tree by tree; a policy is
-    worse if their mean is above 1.96 of its standard errors.
+    All policies searched the same trees, see `not_worse`.
     """
     cells = {name: cell_of(records, name, tree, simulations) for name in policies}
     best = min(cells, key=lambda name: cells[name]["failures"])
-    others = []
-    for name, cell in cells.items():
-        excess = failed(cell) - failed(cells[best])
-        error = excess.std(ddof=1) / math.sqrt(len(excess))
-        if name != best and excess.mean() <= 1.96 * error:
-            others.append(name)
-    return best, others
+    equal = not_worse({name: failed(cell) for name, cell in cells.items()}, best)
+    return best, [name for name in equal if name != best]
 
 
 def counts_of_best(

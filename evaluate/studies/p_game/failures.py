@@ -1,4 +1,9 @@
-"""Failure rates of a search in P-games: `python -m ludoteca.evaluate.studies.p_game.failures`."""
+"""Failure rates of a search in P-games: `python -m ludoteca.evaluate.studies.p_game.failures`.
+
+A P-game is a tree in which every move has a random value, positive for moves of MAX, negative for
+those of MIN. The sign of their sum on the path to the leaf decides: MAX wins if it is positive, MIN
+if it is negative, and 0 is a draw. MAX moves at the root.
+"""
 
 import json
 from pathlib import Path
@@ -60,7 +65,7 @@ def measure(
                     "failures": int(failed.sum()),
                     "failed": np.packbits(failed).tobytes().hex(),  # one bit per tree
                     "count": count,
-                    "drawn": drawn,  # see `draw_trees`
+                    "drawn": drawn,  # number of sampled trees, see `draw_trees`
                     # Failure rate of a random move.
                     "random": float(1 - is_best.sum(axis=1).mean() / branching),
                 }
@@ -86,11 +91,11 @@ def parse_size(text: str) -> tuple[int, int]:
 def draw_trees(
     branching: int, depth: int, count: int, seed: int
 ) -> tuple[NDArray[np.void], NDArray[np.int8], int]:
-    """Draw random trees in which the moves at the root do not all have the same value.
+    """Sample random trees in which the moves at the root do not all have the same value.
 
     Returns:
         The starting positions, `[count]`, the values of the moves at the root, int8
-        `[count, branching]`, and the number of trees that were drawn until there were `count`.
+        `[count, branching]`, and the number of trees that were sampled until there were `count`.
     """
     rng = np.random.default_rng([seed, branching, depth])
     chosen, values, drawn, found = list[Any](), list[Any](), 0, 0

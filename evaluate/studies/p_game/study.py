@@ -1,7 +1,7 @@
 """Study of selection policies in P-games: failure rates by simulations, branching and depth."""
 
+from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.p_game import analysis, plots
-from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
 

@@ -2,7 +2,7 @@
 
 Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006), section 3.1: MAX's moves have
 values from [0, 127], MIN's from [-127, 0]. MAX wins if the sum of all moves on the path to the leaf
-is positive, and loses if it is negative. MAX moves first.
+is positive, and loses if it is negative; 0 is a draw. MAX moves first.
 
 The value of a move is a hash of the path, so that trees of any size need no memory. All trees
 share one `Game`, as branching factor and depth are fields of the position.
@@ -18,7 +18,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
-from ludoteca.envs.rng import GAMMA, next_u64
+from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 from ludoteca.envs.symmetry import Symmetry
 
 MAX_BRANCHING, MAX_DEPTH = 64, 20
@@ -28,7 +28,11 @@ U57 = np.uint64(57)  # shift of 64 bits that leaves 7, a number from 0 to `HIGHE
 
 @cache
 def p_game() -> Game:
-    """Return the rules of all P-games; `new_trees` makes their starting positions."""
+    """Return the rules of all P-games; `new_trees` makes their starting positions.
+
+    A P-game is a tree whose moves have random values, positive for MAX and negative for MIN. The
+    sign of their sum decides, and 0 is a draw.
+    """
     return Game(
         name="p_game",
         title="P-game",
@@ -104,7 +108,7 @@ def legal_actions(s: Any, out: Any) -> int:
 @kernel
 def move_value(node: Any, action: int, ply: int) -> int:
     """Return the value of a move, and replace `node`, uint64 `[1]`, by the child's hash."""
-    node[0] = np.add(node[0], np.multiply(np.uint64(action + 1), GAMMA))
+    node[0] = np.add(node[0], np.multiply(np.uint64(action + 1), GOLDEN_GAMMA))
     node[0] = next_u64(node)
     value = int(np.int64(node[0] >> U57))
     return value if ply % 2 == 0 else -value

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Study, Task, match_task
+from ludoteca.evaluate.studies.study import Study, Task
 
 FAST_SCALE = 1 / 160  # factor of the numbers of games and positions in fast runs: 81,920 become 512
 FAST_HEX = "hex:board_size=4"  # on 5x5, the games of an untrained network take too long to explore
@@ -111,6 +111,29 @@ def training_task(name: str, game: str, scale: float) -> Task:
     return Task(
         name, "ludoteca.train.alphazero", options, settings, kind="network",
         record_keys=("config", "training", "evaluation", "about"),
+    )  # fmt: skip
+
+
+def match_task(
+    name: str,
+    agents: tuple[str, ...],
+    games: int,
+    requires: tuple[str, ...] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Task:
+    """Return the task of a match.
+
+    Args:
+        name: name of the task.
+        agents: spec strings of the agents.
+        games: number of games.
+        requires: names of the tasks whose networks play.
+        options: further options of the match.
+    """
+    settings = {"agents": agents, "games": games, "seed": 1, **(options or {})}
+    return Task(
+        name, "ludoteca.evaluate.timed_match", settings | {"out": "{artifact}"}, settings,
+        requires=requires, kind="match",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 class CMAES:
     """CMA-ES optimizer, which recommends the mean of its distribution."""
 
-    plays_pairs = False
+    plays_pairs = False  # each point is scored by itself, against opponents; see `Optimizer`
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 class Grid:
     """Grid search, which recommends the point with the highest mean score."""
 
-    plays_pairs = False
+    plays_pairs = False  # each point is scored by itself, against opponents; see `Optimizer`
 
     def __init__(
         self,

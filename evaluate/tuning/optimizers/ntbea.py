@@ -26,7 +26,7 @@ Indices = tuple[int, ...]  # of axes, or of levels on them
 class NTBEA:
     """NTBEA optimizer, which recommends the evaluated point with the highest mean in its model."""
 
-    plays_pairs = False
+    plays_pairs = False  # each point is scored by itself, against opponents; see `Optimizer`
 
     def __init__(
         self,

@@ -16,9 +16,13 @@ class Optimizer(Protocol):
 
     The same seed and the same scores lead to the same points, so passing the logged scores to a new
     optimizer resumes a run.
+
+    Attributes:
+        plays_pairs: whether `ask` returns pairs of points that play each other, unless there are
+            opponents. If not, each point is scored by itself, against the opponents or, without
+            any, against the agent with its parameters before tuning.
     """
 
-    # Whether `ask` returns pairs of points that play each other, unless there are opponents.
     plays_pairs: bool
 
     def ask(self) -> Points:
@@ -32,7 +36,11 @@ class Optimizer(Protocol):
 
 
 class OptimizerFactory(Protocol):
-    """Class of an optimizer; its settings are keyword arguments of its constructor."""
+    """Class of an optimizer; its settings are keyword arguments of its constructor.
+
+    Attributes:
+        plays_pairs: see `Optimizer`.
+    """
 
     plays_pairs: bool
 

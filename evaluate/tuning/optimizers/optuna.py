@@ -20,7 +20,7 @@ class Optuna:
     scores is recommended.
     """
 
-    plays_pairs = False
+    plays_pairs = False  # each point is scored by itself, against opponents; see `Optimizer`
 
     def __init__(
         self,

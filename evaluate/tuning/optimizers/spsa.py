@@ -23,7 +23,7 @@ AVERAGED_FRACTION = 0.5  # fraction of the iterates, the last ones, whose mean i
 class SPSA:
     """SPSA optimizer, which recommends the mean of the last half of its iterates."""
 
-    plays_pairs = True
+    plays_pairs = True  # the two points of a pair play each other; see `Optimizer`
 
     def __init__(
         self,

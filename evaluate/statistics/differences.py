@@ -1,0 +1,83 @@
+"""Differences of shares and of mean costs: tests at the 5 % level, and 95 % intervals."""
+
+import math
+from collections.abc import Mapping
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.statistics.intervals import Z_95
+
+Z = 1.96  # standard errors within which a difference is not significant
+Key = TypeVar("Key")
+
+
+def shares_differ(
+    first: NDArray[np.float64], n: int, second: NDArray[np.float64], m: int
+) -> NDArray[np.bool_]:
+    """Return which shares differ significantly at the 5 % level (z test of two proportions).
+
+    Args:
+        first: shares of successes in n trials each. Any shape, which the result has.
+        n: number of trials of each share in `first`.
+        second: shares of successes in m trials each. The same shape.
+        m: number of trials of each share in `second`.
+    """
+    pooled = (first * n + second * m) / (n + m)
+    deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    differ: NDArray[np.bool_] = np.abs(first - second) > Z * deviation
+    return differ
+
+
+def wins_difference(
+    first: NDArray[np.float64], second: NDArray[np.float64], games: int, games_between: float
+) -> tuple[float, float]:
+    """Return a normal 95 % interval of the difference of two players' wins, summed over matches.
+
+    The interval is conservative: games of the two players against each other, each of which changes
+    both numbers of wins, are given the largest possible variance.
+
+    Args:
+        first: share of its games that one player won in each match. Shape `[matches]`.
+        second: shares of the other player, like `first`.
+        games: number of games of a player in each match.
+        games_between: number of those games that the two players played against each other.
+
+    Returns:
+        The bounds, in matches: 1 is as many wins as there are games in a match.
+    """
+    shares = np.stack([first, second])
+    # Of the difference of wins: the variances of both players' wins, and twice the largest possible
+    # covariance, 1/4 for each game between them.
+    variance = (games * shares * (1 - shares)).sum() + 2 * games_between / 4 * shares.shape[1]
+    half_width = Z_95 * float(np.sqrt(variance)) / games
+    center = float((shares[0] - shares[1]).sum())
+    return center - half_width, center + half_width
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean; NaN for a single value.
+
+    Args:
+        values: independent values. Shape `[n]`.
+    """
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def not_worse(costs: Mapping[Key, NDArray[np.float64]], best: Key) -> list[Key]:
+    """Return the keys whose mean cost is not significantly above that of the best, and the best.
+
+    All costs are of the same cases. So the differences are taken case by case, and their mean is
+    compared with its standard error. With a single case, which has none, no key is worse.
+
+    Args:
+        costs: costs by key, each of shape `[cases]`.
+        best: the key with the lowest mean cost.
+    """
+    excesses = {key: cost - costs[best] for key, cost in costs.items()}
+    return [
+        key
+        for key, excess in excesses.items()
+        if key == best or not excess.mean() > Z * standard_error(excess)
+    ]

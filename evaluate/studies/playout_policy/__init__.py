@@ -1,0 +1,1 @@
+"""Study of softmax playouts: simulation balancing against uniform playouts in Breakthrough."""

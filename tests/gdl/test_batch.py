@@ -1,0 +1,32 @@
+"""Tests of the bit operations of games in a batch."""
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.gdl.bits import select_bit, transpose
+
+pytestmark = pytest.mark.interpreted
+
+
+def bits_of(words):
+    """Return the bits of words, the lowest first, in a new last dimension."""
+    return (words[..., np.newaxis] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+
+
+def test_blocks_are_transposed_and_the_others_stay():
+    blocks = np.random.default_rng(0).integers(0, 2**64, (64, 3, 8), np.uint64)
+    transposed = blocks.copy()
+    transpose(transposed, 1)
+    assert np.array_equal(transposed[:, [0, 2]], blocks[:, [0, 2]])
+    before, after = bits_of(blocks[:, 1]), bits_of(transposed[:, 1])  # [row, word, bit]
+    assert np.array_equal(after, before.transpose(2, 1, 0))
+
+
+def test_every_set_bit_can_be_selected():
+    rng = np.random.default_rng(1)
+    words = [1, 1 << 63, 2**64 - 1, *rng.integers(0, 2**64, 10, np.uint64).tolist()]
+    for word in words:
+        expected = [i for i in range(64) if word >> i & 1]
+        with np.errstate(over="ignore"):  # compiled code wraps around without a warning
+            selected = [select_bit(np.uint64(word), n) for n in range(len(expected))]
+        assert selected == expected
