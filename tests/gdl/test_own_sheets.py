@@ -88,7 +88,14 @@ def test_game_follows_the_games_that_ggp_base_played_by_the_sheet(name):
     assert plies > 5
 
 
-@pytest.mark.parametrize("name", sheet_names())
+SLOW_SHEETS = {"connect4", "hex", "othello"}
+by_speed = pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in SLOW_SHEETS else n for n in sheet_names()],
+)
+
+
+@by_speed
 def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
     comparison = compare_trace(make_machine(find_sheet(name)), golden_trace(name))
     assert comparison.differences == ()
@@ -96,13 +103,7 @@ def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
     assert comparison.positions == len(golden_trace(name)) > 10
 
 
-SLOW_SHEETS = {"connect4", "hex", "othello"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.slow) if n in SLOW_SHEETS else n for n in sheet_names()],
-)
+@by_speed
 def test_interpreted_sheet_follows_the_games_that_ggp_base_played(name):
     machine = InterpretedMachine(read_interpreter(find_sheet(name)))
     comparison = compare_trace(machine, golden_trace(name))
