@@ -10,7 +10,7 @@ from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
-from ludoteca.agents.search.network.search import SearchResult
+from ludoteca.agents.search.network.search import SearchResult, require_no_chance
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.report import SearchReport, make_exact_report
 from ludoteca.agents.time_control import TimeControl
@@ -95,6 +95,8 @@ class PolicyValueAgent(NetworkGuidedAgent):
             if gumbel:
                 raise ValueError("the policy gumbel needs a number of simulations, not seconds")
             self.simulations = self._max_nodes - 1  # each adds at most one node below the root
+        if self.simulations > 0:
+            require_no_chance(game)
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
         if gumbel and leaf_batch > 1:

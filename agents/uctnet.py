@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
-from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch, SearchResult
+from ludoteca.agents.search.network.search import (
+    Evaluate,
+    NetworkGuidedSearch,
+    SearchResult,
+    require_no_chance,
+)
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.network.value_playouts import PlayoutSearch
 from ludoteca.envs.game import Game
@@ -93,6 +98,7 @@ class UCTNetAgent(NetworkGuidedAgent):
             c_uct=real("c", c, 0, 1e6), max_depth=max_depth, reevaluate=playout != ""
         )
         self._view = _ValueEncoder(ValueView(game, network.config.view))
+        require_no_chance(game)
         super().__init__(self._view, NetworkSearchConfig("uct", False, params), leaf_batch)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
@@ -106,8 +112,9 @@ class UCTNetAgent(NetworkGuidedAgent):
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """Check that a game is sequential and for two players."""
+        """Check that a game is sequential, without chance and for two players."""
         Encoder(game)
+        require_no_chance(game)
 
     def act(
         self,

@@ -78,6 +78,8 @@ class PlayoutPolicyConfig:
     def __post_init__(self) -> None:
         for method in self.methods:
             choice("methods", method, METHODS)
+        if not self.methods or len(set(self.methods)) < len(self.methods):
+            raise ValueError(f"methods must be different, and at least one, got {self.methods}")
         integer("seed", self.seed, 0, 2**63 - 1)
         integer("random_plies", self.random_plies, 0, 10**6)
         for name in (
@@ -85,7 +87,7 @@ class PlayoutPolicyConfig:
             "batch_size", "value_playouts", "gradient_playouts", "test_playouts",
         ):  # fmt: skip
             integer(name, getattr(self, name), 1, 10**9)
-        real("learning_rate", self.learning_rate, 0, 1e3)
+        real("learning_rate", self.learning_rate, 0, 10)
 
 
 class EvaluatedPositions(NamedTuple):
@@ -139,7 +141,13 @@ def train_playout_policy(config: PlayoutPolicyConfig) -> dict[str, Any]:
 def sample_positions(
     game: Game, config: PlayoutPolicyConfig, rng: np.random.Generator, count: int
 ) -> NDArray[np.void]:
-    """Return positions, one of each of `count` games of self-play, at a random ply."""
+    """Return positions, one of each of `count` games of self-play, at a random ply.
+
+    Games that end in their random plies are replaced by positions of the others.
+
+    Raises:
+        ValueError: if all games end in their random plies.
+    """
     agent = MCTSAgent(game, SEARCH_POLICY, config.self_play_simulations, solver=True)
     states = game.empty(count)
     records = view_records(states)  # the same memory, as kernels need it
@@ -164,6 +172,10 @@ def sample_positions(
             streams[running] = own
         for k, action in zip(running, actions, strict=True):
             game.step(records[k], int(action))
+    if not seen.any():
+        raise ValueError(f"all games of {game.spec} end within random_plies={config.random_plies}")
+    empty = np.flatnonzero(seen == 0)
+    positions[empty] = positions[rng.choice(np.flatnonzero(seen), len(empty))]
     return positions
 
 

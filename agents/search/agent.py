@@ -120,6 +120,8 @@ class MCTSAgent(TreeSearchAgent):
             SearchOptions(policy, **options),
             threads > 1 and parallel == "tree",
         )
+        if self.config.groups and self.config.policy == "puct" and action_selection == "policy":
+            raise ValueError("action_selection='policy' of puct has no priors of moves with groups")
         if self.config.tune:
             if reuse or threads > 1:
                 raise ValueError(

@@ -75,6 +75,8 @@ class SearchConfig:
         choice("decisive", self.decisive, ("", "win", "both"))
         choice("exploration.stdev", self.exploration_stdev, ("", "node", "root"))
         choice("tune", self.tune, STRATEGIES)
+        if not isinstance(self.groups, str):
+            raise ValueError(f"groups must be the name of a partition, got {self.groups!r}")
         if self.scales_exploration and not POLICIES[self.policy].has_exploration_term:
             names = ", ".join(name for name in POLICIES if POLICIES[name].has_exploration_term)
             raise ValueError(

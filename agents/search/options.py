@@ -200,7 +200,7 @@ class SearchOptions:
         exponent = default_exponent if params["exponent"] is None else params["exponent"]
         return name, {
             "final": real("exploration.final", params["final"], 0, 1),
-            "exponent": real("exploration.exponent", exponent, 0, 100),
+            "exponent": real("exploration.exponent", exponent, 0.01, 100),
             "depth_decay": real("exploration.depth_decay", params["depth_decay"], 0, 10),
             "stdev": params["stdev"],
         }

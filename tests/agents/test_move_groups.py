@@ -183,9 +183,12 @@ def test_groups_compose_with_other_options(options: dict[str, Any]) -> None:
         ("hex", "mcts:groups=rows", r"did you mean 'row'\?"),
         ("connect4", "mcts:groups=row", "connect4 has no move groups 'row'; it has none"),
         ("hex", "mcts:groups=row,policy=exp3", "groups need a policy without statistics of its"),
+        ("hex", "mcts:groups=row,policy=puct,action_selection=policy", "has no priors of moves"),
         ("tron", "mcts:groups=row", "has no parameter 'groups' where all move at once"),
     ],
 )
 def test_invalid_groups_are_refused(game: str, spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game(game))
+    with pytest.raises(ValueError, match="groups must be the name of a partition, got True"):
+        MCTSAgent(make_game("hex"), groups=True)

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.search.network.gumbel import SequentialHalving, sequence_of_considered_visits
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
 from ludoteca.agents.search.network.selection import (
@@ -414,3 +417,11 @@ def test_a_search_ends_when_it_is_stopped(policy):
     assert result.visit_counts.sum() == 5
     assert result.action[0] in game.legal(game.new())
     assert len(calls) == 5
+
+
+def test_agents_with_a_search_refuse_games_with_chance():
+    game = make_game("gdl:path=dice_race")
+    runner = Runner(make_pv_network(PVConfig(4, 1), game))
+    assert PolicyValueAgent(game, runner, 0, CONFIGS["puct"]).simulations == 0
+    with pytest.raises(ValueError, match="needs a game without chance, unlike gdl"):
+        PolicyValueAgent(game, runner, 10, CONFIGS["puct"])

@@ -177,6 +177,7 @@ def test_threads_divide_the_schedule() -> None:
         ("mcts:exploration=linear,exploration.final=2", "exploration.final must be a number"),
         ("mcts:exploration.final=0.5", "exploration.final needs exploration=linear or power"),
         ("mcts:exploration=linear,exploration.exponent=3", "exponent needs exploration=power"),
+        ("mcts:exploration=power,exploration.exponent=0", "exploration.exponent must be a number"),
         ("mcts:exploration=linear,policy=etc", "needs a policy with an exploration term, one of"),
     ],
 )

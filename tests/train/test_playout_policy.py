@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -21,6 +22,7 @@ from ludoteca.train.playout_policy import (
     EvaluatedPositions,
     PlayoutPolicyConfig,
     optimize,
+    sample_positions,
     train_playout_policy,
 )
 
@@ -211,6 +213,22 @@ def test_training_writes_weights_that_the_search_reads(tmp_path: Any) -> None:
         for tree in agent._threads.trees:
             assert tree.work["playout_weights"][0].tolist() == weights.tolist()
         assert agent.search(game.new()).simulations == 30
+
+
+def test_games_that_end_in_their_random_plies_are_replaced() -> None:
+    game = make_game("breakthrough:rows=4,columns=2")
+    rng = np.random.default_rng(0)
+    config = PlayoutPolicyConfig(game.spec, self_play_simulations=2, random_plies=4)
+    positions = sample_positions(game, config, rng, 8)
+    assert all(game.validate(s) == "" and game.legal(s) for s in view_records(positions))
+    with pytest.raises(ValueError, match=r"all games of .* end within random_plies=100"):
+        sample_positions(game, replace(config, random_plies=100), rng, 2)
+
+
+@pytest.mark.parametrize("methods", [(), ("likelihood", "likelihood")])
+def test_methods_are_different_and_at_least_one(methods: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match="methods must be different, and at least one"):
+        PlayoutPolicyConfig("hex:board_size=3", methods=methods)
 
 
 def test_likelihood_training_predicts_the_moves_better() -> None:

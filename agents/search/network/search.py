@@ -95,6 +95,19 @@ class SearchResult:
         )
 
 
+def require_no_chance(game: Game) -> None:
+    """Require a game that network-guided search supports.
+
+    Raises:
+        ValueError: if the game has chance.
+    """
+    if "rng" in (game.state.names or ()):
+        raise ValueError(
+            "network-guided search in sequential games needs a game without chance, unlike "
+            f"{game.name}"
+        )
+
+
 class NetworkGuidedSearch(BatchedSearch):
     """Network-guided search over a batch of positions of one sequential game for two players.
 
@@ -126,12 +139,8 @@ class NetworkGuidedSearch(BatchedSearch):
         Raises:
             ValueError: if `leaf_batch` is above 1 with Gumbel, or the game has chance.
         """
-        game = encoder.game
-        if simulations > 0 and "rng" in (game.state.names or ()):
-            raise ValueError(
-                "network-guided search in sequential games needs a game without chance, unlike "
-                f"{game.name}"
-            )
+        if simulations > 0:
+            require_no_chance(encoder.game)
         self._encoder, self._config = encoder, config or NetworkSearchConfig()
         self._max_num_considered_actions = max_num_considered_actions
         if self._config.policy == "gumbel" and leaf_batch > 1:

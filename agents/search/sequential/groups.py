@@ -2,9 +2,9 @@
 
 Childs, Brodeur and Kocsis, "Transpositions and move groups in Monte Carlo tree search" (CIG 2008),
 section IV. Both bandits have the selection policy of the search. The statistics of a group are the
-sums over its members, as if it were a node between the node and its members. Groups without visits
-come first, in random order, and so do members without visits, unless `fpu` is finite. Partitions
-are those of `ludoteca.agents.move_groups`.
+sums over its members that are not proven, as if it were a node between the node and its members.
+Groups without visits come first, in random order, and so do members without visits, unless `fpu` is
+finite. Partitions are those of `ludoteca.agents.move_groups`.
 
 `nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
 is one record of its `params`.
