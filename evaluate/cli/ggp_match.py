@@ -42,12 +42,8 @@ def ggp_match(
     from ludoteca.envs.gdl.parse import read_sheet
     from ludoteca.envs.params import integer
     from ludoteca.evaluate.gdl.interpreted_machine import load_machine
-    from ludoteca.evaluate.protocols.ggp_manager import (
-        RemotePlayer,
-        one_line_rules,
-        play_series,
-        player_name,
-    )
+    from ludoteca.evaluate.protocols.ggp_client import player_name
+    from ludoteca.evaluate.protocols.ggp_manager import RemotePlayer, one_line_rules, play_series
     from ludoteca.evaluate.protocols.ggp_results import MatchSeries
 
     integer("games", games, 1, 10**6)
@@ -66,16 +62,21 @@ def ggp_match(
     names = [match["name"] or player_name(match["url"]) for match in named if match]
     remote = [RemotePlayer(*settings) for settings in zip(urls, *clocks, strict=True)]
     series = MatchSeries(path.stem, names, remote)
-    for match in play_series(
-        machine,
-        one_line_rules(read_sheet(path)),
-        remote,
-        games,
-        seed=seed,
-        max_plies=max_plies,
-    ):
-        series.add(match)
-        print(series.match_line(), flush=True)
-        if json is not None:
-            series.write(json)
-    print(series.summary())
+    if json is not None:
+        series.write(json)  # so that an error of the file comes before the first match
+    try:
+        for match in play_series(
+            machine,
+            one_line_rules(read_sheet(path)),
+            remote,
+            games,
+            seed=seed,
+            max_plies=max_plies,
+        ):
+            series.add(match)
+            print(series.match_line(), flush=True)
+            if json is not None:
+                series.write(json)
+    finally:
+        if series.matches:
+            print(series.summary())

@@ -5,23 +5,20 @@ protocol of GGP-Base (https://github.com/ggp-org/ggp-base).
 """
 
 import random
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from http.client import HTTPException
+from secrets import token_hex
 
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.parse import TOKEN, parse, show
 from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.evaluate.gdl.machine import StateMachine
 from ludoteca.evaluate.protocols.ggp_agent import JointMove
-from ludoteca.evaluate.protocols.ggp_messages import MessageError, split_list
+from ludoteca.evaluate.protocols.ggp_client import INFO_SECONDS, Request, ask_all
 
 # Seconds beyond the start clock and the play clock, for the network and busy machines.
 START_GRACE, PLAY_GRACE = 20.0, 2.0
-INFO_SECONDS = 10.0
-MAX_ANSWER = 1 << 16  # bytes
+ABORT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -56,36 +53,6 @@ class ManagedMatch:
     faults: tuple[str, ...]
 
 
-def ask(url: str, message: str, seconds: float) -> str:
-    """Send a message as GGP-Base does, and return the answer.
-
-    Raises:
-        OSError: if there is no answer in time, or its status is an error.
-    """
-    headers = {"Sender": "GAMESERVER", "Receiver": "PLAYER", "Content-Type": "text/acl"}
-    request = urllib.request.Request(url, message.encode(), headers)
-    try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            text: str = answer.read(MAX_ANSWER).decode(errors="replace").strip()
-    except HTTPException as error:
-        raise OSError(f"{url} sent no HTTP answer: {error!r}") from None
-    return text
-
-
-def player_name(url: str) -> str:
-    """Return the name of a player as it answers `INFO`, or its URL if it answers otherwise.
-
-    Raises:
-        OSError: if there is no answer.
-    """
-    answer = ask(url, "( INFO )", INFO_SECONDS)
-    try:
-        pairs = [split_list(pair) for pair in split_list(answer)]
-    except MessageError:
-        return url
-    return next((pair[1] for pair in pairs if len(pair) == 2 and pair[0].lower() == "name"), url)
-
-
 def one_line_rules(text: str) -> str:
     """Return the text of a sheet in one line, without comments, as GGP-Base sends it."""
     words = (token.group() for token in TOKEN.finditer(text))
@@ -114,7 +81,7 @@ def play_series(
         max_plies: joint moves after which a match is stopped.
 
     Raises:
-        ValueError: if the number of players is wrong, or the sheet has chance.
+        ValueError: if the number of players is wrong, or the sheet has chance or is faulty.
         OSError: if a player does not start.
     """
     if RANDOM in machine.roles:
@@ -127,7 +94,8 @@ def play_series(
     rng = random.Random(seed)
     for game in range(games):
         seats = tuple((role + game) % len(players) for role in range(len(players)))
-        match = f"{name}.{rng.getrandbits(32):08x}.{game}"
+        # Not from `seed`: a player ends a match by its name, so no other run may have the same.
+        match = f"{name}.{token_hex(4)}.{game}"
         yield play_managed_match(machine, rules, players, seats, match, rng, max_plies)
 
 
@@ -142,78 +110,92 @@ def play_managed_match(
 ) -> ManagedMatch:
     """Play one match, in which player `seats[r]` has role r; for other arguments see `play_series`.
 
-    A missing or illegal move is replaced by a random one.
+    A missing or illegal move is replaced by a random one. If the match cannot be played to its end,
+    it is aborted, but not for players that have refused it.
 
     Raises:
+        ValueError: if the sheet is faulty: a role has no legal moves, or not exactly one goal.
         OSError: if a player does not start.
     """
     seated = [players[seat] for seat in seats]
     history: list[JointMove] = []
     faults: list[str] = []
+    goals: tuple[int, ...] = ()
     machine.reset()
-
-    def start(role: int) -> str:
-        player = seated[role]
-        clocks = f"{player.start_clock} {player.play_clock}"
-        message = f"( START {match} {machine.roles[role]} ( {rules} ) {clocks} )"
-        return ask(player.url, message, player.start_clock + START_GRACE)
-
-    def play(role: int) -> str:
-        player, last = seated[role], _joint(history)
-        seconds = player.play_clock + PLAY_GRACE
-        return ask(player.url, f"( PLAY {match} {last} )", seconds)
-
-    def stop(role: int) -> str:
-        return ask(seated[role].url, f"( STOP {match} {_joint(history)} )", INFO_SECONDS)
-
-    def abort(role: int) -> str:
-        return ask(seated[role].url, f"( ABORT {match} )", INFO_SECONDS)
-
-    with ThreadPoolExecutor(len(seats)) as threads:
-        try:
-            for player, answer in zip(
-                seated, _all_answers(threads, start, len(seats)), strict=True
-            ):
-                if isinstance(answer, OSError):
-                    raise answer
-                if answer.lower() != "ready":
-                    raise OSError(f"{player.url} did not start: it answered {answer!r:.200}")
-            while not machine.is_terminal() and len(history) < max_plies:
-                moves = []
-                answers = _all_answers(threads, play, len(seats))
-                for role, (answer, legal) in enumerate(zip(answers, machine.legal(), strict=True)):
-                    move = _read_move(answer)
-                    if move not in legal:
-                        faults.append(f"ply {len(history)}, {machine.roles[role]}: {answer!r:.200}")
-                        move = rng.choice(legal)
-                    moves.append(move)
-                machine.step(moves)
-                history.append(tuple(moves))
-        except BaseException:
-            _all_answers(threads, abort, len(seats))
-            raise
-        _all_answers(threads, stop, len(seats))  # the result does not depend on the answers
-    goals = tuple(goals[0] for goals in machine.goals()) if machine.is_terminal() else ()
+    started = seated
+    try:
+        answers = ask_all([_start(machine, rules, match, role, p) for role, p in enumerate(seated)])
+        replies = list(zip(seated, answers, strict=True))
+        started = [p for p, reply in replies if isinstance(reply, OSError) or _is_ready(reply)]
+        for player, reply in replies:
+            if isinstance(reply, OSError):
+                raise reply
+            if not _is_ready(reply):
+                raise OSError(f"{player.url} did not start: it answered {reply!r:.200}")
+        while not machine.is_terminal() and len(history) < max_plies:
+            moves = []
+            all_legal = _legal_moves(machine, len(history))
+            play = f"( PLAY {match} {_joint(history)} )"
+            answers = ask_all([Request(p.url, play, p.play_clock + PLAY_GRACE) for p in seated])
+            for role, answer, legal in zip(machine.roles, answers, all_legal, strict=True):
+                move = _read_move(answer)
+                if move not in legal:
+                    faults.append(f"ply {len(history)}, {role}: {answer!r:.200}")
+                    move = rng.choice(legal)
+                moves.append(move)
+            machine.step(moves)
+            history.append(tuple(moves))
+        if machine.is_terminal():
+            goals = _final_goals(machine)
+    except BaseException:
+        ask_all([Request(p.url, f"( ABORT {match} )", ABORT_SECONDS) for p in started])
+        raise
+    # The result does not depend on the answers.
+    ask_all([Request(p.url, f"( STOP {match} {_joint(history)} )", INFO_SECONDS) for p in seated])
     return ManagedMatch(seats, goals, tuple(history), tuple(faults))
+
+
+def _start(
+    machine: StateMachine, rules: str, match: str, role: int, player: RemotePlayer
+) -> Request:
+    """Return the request that starts a match."""
+    clocks = f"{player.start_clock} {player.play_clock}"
+    message = f"( START {match} {machine.roles[role]} ( {rules} ) {clocks} )"
+    return Request(player.url, message, player.start_clock + START_GRACE)
+
+
+def _is_ready(answer: str) -> bool:
+    return answer.lower() == "ready"
+
+
+def _legal_moves(machine: StateMachine, ply: int) -> tuple[JointMove, ...]:
+    """Return the legal moves of each role.
+
+    Raises:
+        ValueError: if a role has none.
+    """
+    all_legal = machine.legal()
+    for role, legal in zip(machine.roles, all_legal, strict=True):
+        if not legal:
+            raise ValueError(f"{role} has no legal moves at ply {ply}, though the game is not over")
+    return all_legal
+
+
+def _final_goals(machine: StateMachine) -> tuple[int, ...]:
+    """Return the goal of each role at the end of the game.
+
+    Raises:
+        ValueError: if a role does not have exactly one.
+    """
+    for role, goals in zip(machine.roles, machine.goals(), strict=True):
+        if len(goals) != 1:
+            raise ValueError(f"{role} has {len(goals)} goals {goals} at the end of the game")
+    return tuple(goals[0] for goals in machine.goals())
 
 
 def _joint(history: list[JointMove]) -> str:
     """Return the last joint move as the players get it."""
     return f"( {' '.join(history[-1])} )" if history else "NIL"
-
-
-def _all_answers(
-    threads: ThreadPoolExecutor, request: Callable[[int], str], count: int
-) -> list[str | OSError]:
-    """Return the answers to `request(role)` for all roles at the same time, errors included."""
-
-    def answer(role: int) -> str | OSError:
-        try:
-            return request(role)
-        except OSError as error:
-            return error
-
-    return list(threads.map(answer, range(count)))
 
 
 def _read_move(answer: str | OSError) -> str:

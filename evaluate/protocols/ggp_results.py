@@ -5,7 +5,7 @@ from json import dumps
 from pathlib import Path
 
 from ludoteca.evaluate.protocols.ggp_manager import ManagedMatch, RemotePlayer
-from ludoteca.evaluate.statistics.intervals import score_interval
+from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
@@ -54,7 +54,8 @@ class MatchSeries:
     def summary(self) -> str:
         """Return the result of all matches as a sentence."""
         wins, draws, losses = self.counts()
-        low, high = score_interval(wins, draws, games := wins + draws + losses)
+        # Series are short: see `score_interval` for why it is not used here.
+        low, high = wilson(wins + draws / 2, games := wins + draws + losses)
         score = (wins + draws / 2) / games if games else 0.5
         faults = sum(len(match.faults) for match in self.matches)
         return (

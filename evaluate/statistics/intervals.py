@@ -6,14 +6,15 @@ from statistics import NormalDist
 Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
 
 
-def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(successes: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson score interval of a probability, after `successes` of `n` trials.
 
     From Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
     the American Statistical Association 22, 1927. Without trials it is (0, 1).
 
-    The interval is for independent trials that succeed or fail. For mean scores with draws, which
-    vary less, it would be too wide: see `score_interval`.
+    The interval is for independent trials that succeed or fail. It also holds for mean scores in
+    which a draw counts as half a success: their variance is at most p (1 - p). With many draws it
+    is too wide, see `score_interval`.
 
     Raises:
         ValueError: if `successes` is not from 0 to `n`, or `confidence` not between 0 and 1.
@@ -22,7 +23,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
         raise ValueError(f"successes must be from 0 to n = {n}, got {successes}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
-    return score_interval(successes, 0, n, confidence)
+    return _interval(successes, 0, n, confidence)
 
 
 def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -31,6 +32,9 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     Wilson's interval with the variance of such scores: all p whose distance from the observed mean
     s is at most z standard deviations, n (p - s)^2 <= z^2 (p (1 - p) - d / 4), with the fraction d
     of draws. Without draws it equals Wilson's interval. Without games it is (0, 1).
+
+    The observed d is used as if it were exact. That needs many games: of a few that are all drawn
+    the interval has no width. Use `wilson` with half a success for each draw there.
 
     Raises:
         ValueError: if `wins` and `draws` are negative or more than `n` in all, or `confidence` is
@@ -42,6 +46,11 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
         )
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+    return _interval(wins, draws, n, confidence)
+
+
+def _interval(wins: float, draws: int, n: int, confidence: float) -> tuple[float, float]:
+    """Return the interval of `score_interval` for valid arguments; `wins` need not be whole."""
     if n == 0:
         return 0.0, 1.0
     z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2

@@ -1,8 +1,10 @@
 """Tests of the manager of General Game Playing (GGP), with players over HTTP."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -10,11 +12,13 @@ from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.protocols.ggp import GGPPlayer
+from ludoteca.evaluate.protocols.ggp_client import ask, player_name
 from ludoteca.evaluate.protocols.ggp_http import GGPServer
-from ludoteca.evaluate.protocols.ggp_manager import ManagedMatch, ask, one_line_rules, player_name
+from ludoteca.evaluate.protocols.ggp_manager import ManagedMatch, one_line_rules
 from ludoteca.evaluate.protocols.ggp_results import MatchSeries
 
 pytestmark = pytest.mark.interpreted
+MATCHES = Path(__file__).parents[2] / "docs/results/gdl/matches"
 
 
 @pytest.fixture
@@ -130,3 +134,23 @@ def test_score_of_a_series_counts_goals_by_player():
     assert series.counts() == (2, 1, 1)
     assert "2 wins, 1 draws, 1 losses; score 62.5 %" in series.summary()
     assert "1 moves were missing or illegal" in series.summary()
+
+
+def test_the_interval_of_a_short_series_allows_for_draws():
+    series = MatchSeries("sheet", ["A", "B"], [])
+    for _ in range(10):
+        series.add(ManagedMatch((0, 1), (50, 50), (), ()))
+    assert "score 50.0 % (23.7 to 76.3)" in series.summary()  # Wilson's interval of 5 of 10
+
+
+@pytest.mark.parametrize("file", sorted(MATCHES.glob("*.json")), ids=lambda file: file.stem)
+def test_published_matches_have_the_summary_of_their_games(file):
+    content = json.loads(file.read_text())
+    series = MatchSeries(content["sheet"], [player["name"] for player in content["players"]], [])
+    for match in content["matches"]:
+        series.add(ManagedMatch(**match))
+    assert content["summary"] == series.summary()
+    score = re.search(r"score (.*?) % (\(.*?\))", series.summary())
+    opponent, counts = series.names[1], (len(series.matches), *series.counts())
+    cells = series.sheet, opponent, *counts, " ".join(score.groups())
+    assert f"| {' | '.join(map(str, cells))} |" in (MATCHES.parent / "sancho.md").read_text()

@@ -54,6 +54,28 @@ def test_verdicts_need_an_interval_for_all_comparisons() -> None:
         assert [row["verdict"] for row in rows] == [verdict] * len(study.ALPHAS)
 
 
+def test_the_confidence_of_a_verdict_counts_the_differences_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    confidences = []
+
+    def interval(*arguments: Any) -> tuple[float, float]:
+        confidences.append(arguments[-1])
+        return 0.4, 0.6
+
+    monkeypatch.setattr(study, "score_interval", interval)
+    monkeypatch.setattr(study, "difference_interval", interval)
+    cells = [
+        {"option": option, "alpha": alpha, "wins": 5, "draws": 0, "games": 10}
+        for option in ("factor", *study.OPTIONS, *study.GROUPS)
+        for alpha in study.ALPHAS
+    ]
+    rows = study.verdicts({"tictactoe_large": {"cells": cells}})
+    count = sum((row["verdict"] != "") + (row["against_control"] != "") for row in rows)
+    assert count == 30
+    assert confidences == pytest.approx([1 - 0.05 / count] * count)
+
+
 def test_verdicts_on_playouts_need_all_seeds() -> None:
     def matches_of(*wins: int) -> list[dict[str, int]]:
         return [{"wins": each, "draws": 0, "games": 100} for each in wins]

@@ -78,13 +78,14 @@ def has_cells(records: Records, option: str) -> bool:
 def verdicts(records: Records) -> list[dict[str, Any]]:
     """Return the sums of each option and constant over all games, with their verdicts.
 
-    A verdict is that of the 95 % interval of all sums together (Bonferroni): "helps" if it lies
-    above one half, "harms" if below, otherwise "inconclusive". The verdict on the difference to the
-    control, the constant factor, is "better", "worse" or "inconclusive"; it is empty for move
-    groups, which not all games have.
+    A verdict is that of the 95 % interval of all sums and differences together (Bonferroni):
+    "helps" if it lies above one half, "harms" if below, otherwise "inconclusive". The verdict on
+    the difference to the control, the constant factor, is "better", "worse" or "inconclusive"; it
+    is empty for move groups, which not all games have.
     """
     options = [option for option in ("factor", *OPTIONS, *GROUPS) if has_cells(records, option)]
-    confidence = 1 - 0.05 / (len(options) * len(ALPHAS))
+    comparisons = len(options) + sum(option in OPTIONS for option in options)
+    confidence = 1 - 0.05 / (comparisons * len(ALPHAS))
     result = []
     for alpha in ALPHAS:
         control = pool(records, option="factor", alpha=alpha)
