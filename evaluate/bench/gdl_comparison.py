@@ -120,7 +120,7 @@ def table_row(speed: SheetSpeed) -> tuple[str, ...]:
     prepared = speed.peers.get(SANCHO, {}).get("prepare_seconds")
     return (
         speed.name,
-        f"{speed.gates:,}",
+        f"{speed.gates:,}" if speed.gates else "",
         *("" if length is None else f"{length:.1f}" for length in plies),
         *(_rate(speed, workload) for workload in (BATCH, SINGLE, SANCHO, PROVER)),
         _ratio(speed, BATCH, SANCHO),
@@ -132,7 +132,7 @@ def table_row(speed: SheetSpeed) -> tuple[str, ...]:
 
 
 def summary(speeds: Sequence[SheetSpeed]) -> str:
-    """Return which sheets reach `TARGET`, and which peers failed, as sentences."""
+    """Return which sheets reach `TARGET`, and what has no result, as sentences."""
     ratios = {speed.name: speed.ratio(BATCH, SANCHO) for speed in speeds}
     reached = [name for name, ratio in ratios.items() if ratio is not None and ratio >= TARGET]
     missed = [name for name, ratio in ratios.items() if ratio is not None and ratio < TARGET]

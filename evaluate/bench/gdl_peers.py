@@ -25,6 +25,7 @@ from ludoteca.envs.engine.playouts import make_playouts
 from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.compile import compile_sheet
+from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.game import gdl, rules
 from ludoteca.envs.records import batch_of_one
 from ludoteca.evaluate.bench.rounds import ROUNDS, noise
@@ -43,6 +44,7 @@ WARM_UP_SECONDS = 1.0
 PREPARE_TIMEOUT = 3600.0  # seconds in which Sancho must have made its propositional network
 MIN_GAMES = 10  # finished games from which a mean length is shown
 BATCH, SINGLE, SANCHO, PROVER = "batch", "single", "Sancho", "GGP-Base"
+OURS = "Ludoteca"  # in failures
 
 
 class GameSample(NamedTuple):
@@ -69,12 +71,14 @@ class SheetSpeed:
 
     Attributes:
         name: name of the sheet.
-        gates: number of gates of our propositional network, into which the sheet is compiled.
+        gates: number of gates of our propositional network, into which the sheet is compiled; 0 if
+            it exceeds a limit of the compilation.
         load_seconds: CPU seconds in which the sheet became this network, without a cache.
         samples: samples of all rounds by workload: `BATCH`, `SINGLE`, `SANCHO`, `PROVER`.
         peers: by peer, what it reports about its preparation, such as `prepare_seconds`.
         failures: by peer, why it has no samples: a message that begins with the names of the peer
-            and of the sheet, such as `"Sancho on hex ended with code 1 ..."`.
+            and of the sheet, such as `"Sancho on hex ended with code 1 ..."`. By `OURS`, why the
+            sheet was not measured.
     """
 
     name: str
@@ -158,17 +162,24 @@ def find_java() -> dict[str, list[str]]:
 def measure_sheet(name: str, path: Path, seconds: float) -> SheetSpeed:
     """Measure the random games of a sheet in all implementations.
 
+    A peer that fails has no samples. A sheet that exceeds a limit of our compilation is not
+    measured.
+
     Args:
         name: name of the sheet.
         path: file of the sheet.
         seconds: CPU seconds of each workload, all rounds together.
 
     Raises:
-        ValueError: if the peers are missing, or the sheet cannot be compiled.
+        ValueError: if the peers are missing, or it is not a valid rule sheet.
     """
     commands = find_java()
     start = process_time()
-    compile_sheet(path, use_cache=False)
+    try:
+        compile_sheet(path, use_cache=False)
+    except GDLLimitError as limit:
+        failures = {OURS: f"{OURS} on {name}: {limit}"}
+        return SheetSpeed(name, 0, process_time() - start, {}, {}, failures)
     load_seconds = process_time() - start
     game = gdl(str(path))
     network = rules(game)
@@ -190,8 +201,15 @@ def measure_sheet(name: str, path: Path, seconds: float) -> SheetSpeed:
             speed.peers[peer] = process.greeting
             workloads[peer] = partial(_measure, process)
         for _ in range(ROUNDS):
-            for workload, run in workloads.items():
-                speed.samples.setdefault(workload, []).append(run(seconds / ROUNDS))
+            for workload, run in list(workloads.items()):
+                try:
+                    sample = run(seconds / ROUNDS)
+                except PeerFailedError as error:
+                    speed.failures[workload] = str(error)
+                    speed.samples.pop(workload, None)
+                    del workloads[workload]
+                else:
+                    speed.samples.setdefault(workload, []).append(sample)
     finally:
         for process in processes:
             process.close()

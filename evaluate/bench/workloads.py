@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
@@ -82,7 +83,11 @@ class ProcessWorkload:
             stderr=self._errors,
             text=True,
         )
-        self.greeting: Any = self._answer(timeout)
+        try:
+            self.greeting: Any = self._answer(timeout)
+        except BaseException:  # such as an interrupt
+            self.close()
+            raise
 
     def measure(self, seconds: float) -> Any:
         """Run one round in the process, and return its answer.
@@ -103,15 +108,21 @@ class ProcessWorkload:
         # The streams are closed on leaving the block, and the process is waited for.
         with self._process as process:
             process.kill()
+            assert process.stdin is not None
+            with suppress(BrokenPipeError):  # of a request that could not be written
+                process.stdin.close()
         self._errors.close()
 
     def _answer(self, timeout: float) -> Any:
         """Return the next line of the process, which has `timeout` seconds to write it."""
         assert self._process.stdout is not None
         timer = threading.Timer(timeout, self._process.kill)
+        timer.daemon = True
         timer.start()
-        line = self._process.stdout.readline()
-        timer.cancel()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            timer.cancel()
         try:
             return json.loads(line)
         except json.JSONDecodeError:

@@ -9,8 +9,12 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, TypeVar
 
+from ludoteca.child_processes import end_with_parent, started_by_main_thread
+
 MAX_MEMORY = 6 << 30  # bytes
 GRACE_SECONDS = 10  # CPU time after the limit in which compiled code can return to Python
+# Seconds of wall-clock time per CPU second: more than other load of a machine takes from a process.
+WALL_CLOCK_FACTOR = 10
 T = TypeVar("T")
 
 
@@ -30,24 +34,34 @@ def run_in_limits(function: Callable[[], T], max_seconds: float) -> T:
     """
     context: Any = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(function, sender, max_seconds))
+    arguments = (function, sender, max_seconds, started_by_main_thread())
+    process = context.Process(target=_run, args=arguments)
     process.start()
     sender.close()
+    wall_clock = WALL_CLOCK_FACTOR * (max_seconds + GRACE_SECONDS)
+    succeeded, result = False, f"more than {wall_clock:g} s of wall-clock time"
     try:
-        succeeded, result = receiver.recv()
+        if receiver.poll(wall_clock):
+            succeeded, result = receiver.recv()
+            process.join(GRACE_SECONDS)
     except EOFError:
-        process.join()
-        succeeded = False
+        process.join(GRACE_SECONDS)
         result = f"the process ended with status {process.exitcode}: out of time or memory"
-    process.join()
+    finally:  # also after an interrupt
+        receiver.close()
+        process.kill()
+        process.join()
     if not succeeded:
         raise ProcessError(result)
     value: T = result
     return value
 
 
-def _run(function: Callable[[], Any], sender: Connection, max_seconds: float) -> None:
+def _run(
+    function: Callable[[], Any], sender: Connection, max_seconds: float, by_main_thread: bool
+) -> None:
     """Send True and the result of `function`, or False and the reason why there is none."""
+    end_with_parent(by_main_thread)
     limit = int(time.process_time() + max_seconds)
     signal.signal(signal.SIGXCPU, _raise_time_limit)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + GRACE_SECONDS))

@@ -1,8 +1,10 @@
 """Tests of the speed benchmark: measures, peers (other libraries) and report files."""
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from ludoteca.evaluate.bench.workloads import (
     PeerFailedError,
     PeerMissingError,
     PeerWorkload,
+    ProcessWorkload,
     Sample,
 )
 
@@ -202,6 +205,44 @@ def test_failing_peer_is_reported_with_its_message(monkeypatch):
     monkeypatch.setattr(workloads, "find_interpreter", lambda peer: Path(sys.executable))
     with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
         PeerWorkload("pgx", "no_such_script")
+
+
+def test_peer_that_ends_between_rounds_is_an_error():
+    workload = ProcessWorkload("pgx", ["sh", "-c", "echo '{}'; echo no room >&2; exit 3"])
+    workload._process.wait(5)
+    with pytest.raises(PeerFailedError, match="pgx ended with code 3 and wrote '': no room"):
+        workload.measure(1.0)
+    assert workload._errors.closed
+
+
+def test_interrupt_while_a_peer_starts_leaves_no_thread_and_no_process(monkeypatch):
+    started = []
+
+    class RecordedProcess(workloads.ChildProcess):
+        """Child process that is listed in `started`."""
+
+        def __init__(self, command, **options):
+            super().__init__(command, **options)
+            started.append(self)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workloads, "ChildProcess", RecordedProcess)
+    before = set(threading.enumerate())
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ProcessWorkload("pgx", ["sleep", "60"])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    for thread in set(threading.enumerate()) - before:
+        assert thread.daemon
+        thread.join(1)
+        assert not thread.is_alive()
+    assert [process.poll() is None for process in started] == [False]
 
 
 def test_late_failure_of_a_peer_does_not_stop_the_others():

@@ -1,8 +1,10 @@
 """Tests of the coverage of collections of rule sheets, and of the command that measures it."""
 
 import json
+import multiprocessing
 import os
 import re
+import select
 import time
 import warnings
 from functools import partial
@@ -12,7 +14,7 @@ from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.bench.gdl import bench_gdl, format_rate, summary, unfinished
-from ludoteca.evaluate.gdl import conformance
+from ludoteca.evaluate.gdl import conformance, limited_process
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
     conformance_of,
@@ -138,6 +140,35 @@ def test_sheet_that_exceeds_the_limits_ends_only_its_process():
         with pytest.raises(ProcessError, match=f"^{re.escape(reason)}$"):
             run_in_limits(function, 1.0)
     assert run_in_limits(lambda: "done", 1.0) == "done"
+
+
+def test_process_that_waits_without_cpu_time_is_ended(monkeypatch):
+    monkeypatch.setattr(limited_process, "WALL_CLOCK_FACTOR", 0.02)
+    start = time.monotonic()
+    with pytest.raises(ProcessError, match=r"^more than 0\.22 s of wall-clock time$"):
+        run_in_limits(partial(time.sleep, 60), 1.0)
+    assert time.monotonic() - start < 30
+
+
+def test_limited_process_ends_when_its_parent_is_killed():
+    reader, writer = os.pipe()
+
+    def write_and_sleep():
+        os.write(writer, b"x")
+        time.sleep(60)
+
+    parent = multiprocessing.get_context("fork").Process(
+        target=run_in_limits, args=(write_and_sleep, 60.0)
+    )
+    parent.start()
+    os.close(writer)
+    assert os.read(reader, 1) == b"x"  # the limited process runs
+    parent.kill()
+    parent.join()
+    # The pipe ends when the limited process, its last writer, has ended.
+    assert select.select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
 
 
 @pytest.mark.interpreted

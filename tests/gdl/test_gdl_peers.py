@@ -1,13 +1,22 @@
 """Tests of the comparison of rule sheets with Sancho and GGP-Base."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import run
 
+from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.bench import gdl_peers
-from ludoteca.evaluate.bench.gdl_comparison import HEADINGS, markdown_page, summary, table_row
+from ludoteca.evaluate.bench.gdl_comparison import (
+    HEADINGS,
+    bench_gdl_peers,
+    markdown_page,
+    summary,
+    table_row,
+)
 from ludoteca.evaluate.bench.gdl_peers import (
     BATCH,
     PROVER,
@@ -18,6 +27,7 @@ from ludoteca.evaluate.bench.gdl_peers import (
     find_java,
     measure_sheet,
 )
+from ludoteca.evaluate.bench.rounds import ROUNDS
 
 BUILT = all((path / f"{name}.class").exists() for name, path in gdl_peers.CLASSES.items())
 
@@ -84,6 +94,49 @@ def test_invalid_options_give_clear_errors(capsys, options, message):
     status, _, err = run(capsys, "bench", "gdl", "--peers", *options)
     assert status == 2
     assert message in err
+
+
+ROUND = GameSample(10, 1.0, 1, 10, [100, 0])
+
+
+def use_scripts(monkeypatch, sancho, prover):
+    """Replace Sancho and GGP-Base by shell scripts; ours by a game and constant workloads."""
+    scripts = {"SanchoSpeed": ["sh", "-c", sancho], "ProverSpeed": ["sh", "-c", prover]}
+    monkeypatch.setattr(gdl_peers, "find_java", lambda: scripts)
+    monkeypatch.setattr(gdl_peers, "compile_sheet", lambda path, use_cache: None)
+    monkeypatch.setattr(gdl_peers, "gdl", lambda path: None)
+    monkeypatch.setattr(gdl_peers, "rules", lambda game: SimpleNamespace(num_gates=7))
+    for name in ("BatchWorkload", "SingleWorkload"):
+        monkeypatch.setattr(gdl_peers, name, lambda game: lambda seconds: ROUND)
+
+
+def test_peer_that_ends_in_a_round_does_not_stop_the_others(monkeypatch):
+    answer = f"echo '{json.dumps(ROUND._asdict())}'"
+    use_scripts(
+        monkeypatch,
+        sancho=f"echo '{{}}'; read line; {answer}; read line; echo no room >&2; exit 4",
+        prover=f"echo '{{}}'; while read line; do {answer}; done",
+    )
+    speed = measure_sheet("tictactoe", find_sheet("tictactoe"), 1.0)
+    reason = "Sancho on tictactoe ended with code 4 and wrote '': no room"
+    assert speed.failures == {SANCHO: reason}
+    assert speed.samples == {name: [ROUND] * ROUNDS for name in (BATCH, SINGLE, PROVER)}
+
+
+def test_sheet_above_the_limits_does_not_stop_the_others(monkeypatch, tmp_path, capsys):
+    def compile_sheet(path, use_cache):
+        raise GDLLimitError(f"{path.stem} has too many gates")
+
+    use_scripts(monkeypatch, "", "")
+    monkeypatch.setattr(gdl_peers, "compile_sheet", compile_sheet)
+    monkeypatch.setattr("ludoteca.evaluate.bench.gdl_comparison.find_java", dict)
+    monkeypatch.setattr("ludoteca.evaluate.bench.gdl_comparison.java_version", str)
+    page = tmp_path / "page.md"
+    bench_gdl_peers(page=page, only=("hex", "tictactoe"))
+    assert "tictactoe: batch ; single ;" in capsys.readouterr().out
+    text = page.read_text()
+    assert "| hex |  |" in text
+    assert "No result: Ludoteca on tictactoe: tictactoe has too many gates." in text
 
 
 @pytest.mark.slow

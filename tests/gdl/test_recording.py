@@ -1,9 +1,12 @@
 """Tests of the recorder of GGP-Base's games, without GGP-Base: resuming, order of sheets."""
 
+import io
 import json
+import os
 
 import pytest
-from ggp_base import Recording
+import record_gdl
+from ggp_base import GGPBase, ProverEndedError, Recording
 from record_gdl import TraceFolder
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
@@ -69,3 +72,61 @@ def test_folder_is_resumed_with_the_same_settings_only(tmp_path, positions):
     assert json.loads((traces / "recording.json").read_text())["max_plies"] == 20
     with pytest.raises(ValueError, match="has other settings"):
         TraceFolder(sheets, traces, games=2, seed=1, max_plies=20)
+
+
+def use_java(monkeypatch, folder, script):
+    """Put a shell script before Java in the search path."""
+    java = folder / "java"
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+def test_position_that_takes_too_long_ends_the_recording(monkeypatch, tmp_path, positions):
+    line = positions[0].line()
+    use_java(monkeypatch, tmp_path, f"read task; echo '{line}'; printf '{line[:9]}'; exit 3")
+    prover, recording, trace = GGPBase(), record([]), io.BytesIO()
+    prover.record(recording, trace, 2.0)
+    assert recording.error == "a position took more than 66 s of CPU time"
+    assert trace.getvalue().decode() == line + "\n"  # without the incomplete line
+
+
+@pytest.mark.parametrize(
+    ("script", "status"), [("read task; kill -9 $$", -9), ("exit 1", 1), ("read task", 0)]
+)
+def test_other_ends_of_java_are_errors(monkeypatch, tmp_path, script, status):
+    use_java(monkeypatch, tmp_path, script)
+    prover, recording = GGPBase(), record([])
+    with pytest.raises(ProverEndedError, match=f"Java ended with status {status} "):
+        prover.record(recording, io.BytesIO(), 2.0)
+    assert (recording.error, recording.seconds) == ("", 1.0)
+
+
+def test_java_that_has_ended_before_a_task_is_an_error(monkeypatch, tmp_path):
+    use_java(monkeypatch, tmp_path, "read task; echo done 5; exit 3")
+    prover, recording = GGPBase(), record([])
+    prover.record(recording, io.BytesIO(), 2.0)
+    os.waitid(os.P_PID, prover._process.pid, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(ProverEndedError, match="Java ended with status 3 without a task"):
+        prover.record(recording, io.BytesIO(), 2.0)
+    assert recording.error == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("read task; echo done 5; read task", r"0 of 20 games recorded in 3600 s of CPU time"),
+        ("read task; echo error no room; read task", "no room"),
+    ],
+)
+def test_golden_games_are_whole_or_not_written(monkeypatch, tmp_path, script, message):
+    sheets, golden = tmp_path / "sheets", tmp_path / "golden"
+    for folder in (sheets, golden):
+        folder.mkdir()
+    (sheets / "tron.kif").write_text("(role a)")
+    monkeypatch.setattr(record_gdl, "OWN_SHEETS", sheets)
+    monkeypatch.setattr(record_gdl, "GOLDEN", golden / "gdl_traces.zip")
+    use_java(monkeypatch, tmp_path, script)
+    with pytest.raises(SystemExit, match=message):
+        record_gdl.record_golden(games=2, seed=0)
+    assert list(golden.iterdir()) == []

@@ -13,6 +13,11 @@ BUILD = ROOT / ".ggp-base"
 GUAVA = "source/lib/Guava/guava-14.0.1.jar"
 MAX_MEBIBYTES = 2000  # in use after a task; then a new process takes the next one
 NEW_GAME_PLIES = 40  # of a game of unknown length, at least
+OUT_OF_TIME = 3  # exit status of `GdlTraces` if a position takes too long
+
+
+class ProverEndedError(RuntimeError):
+    """GGP-Base's process has ended, but not because a position took too long."""
 
 
 @dataclass
@@ -98,15 +103,25 @@ class GGPBase:
             recording: what has been recorded; changed.
             trace: the file.
             seconds: CPU seconds after which no further position is recorded.
+
+        Raises:
+            ProverEndedError: if Java does not start, has ended before, or is killed.
         """
         process = self._start()
         start = self._cpu_seconds(process.pid)
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{recording.task(seconds)}\n".encode())
-        process.stdin.flush()
+        try:
+            process.stdin.write(f"{recording.task(seconds)}\n".encode())
+            process.stdin.flush()
+        except BrokenPipeError:
+            status = process.wait()
+            self.close()
+            raise ProverEndedError(f"Java ended with status {status} without a task") from None
         for line in process.stdout:
-            if line.startswith(b"{") and line.endswith(b"\n"):
+            if not line.endswith(b"\n"):  # Java ended while it wrote
+                break
+            if line.startswith(b"{"):
                 trace.write(line)
                 recording.add(*read_trace([line]))
                 continue
@@ -116,7 +131,10 @@ class GGPBase:
             if line.startswith(b"error ") or int(line.split()[1]) > MAX_MEBIBYTES:
                 self.close()
             return
+        status = process.wait()
         self.close()
+        if status != OUT_OF_TIME:
+            raise ProverEndedError(f"Java ended with status {status} on {recording.sheet}")
         recording.seconds += 3 * seconds + 60
         recording.error = f"a position took more than {3 * seconds + 60:g} s of CPU time"
 

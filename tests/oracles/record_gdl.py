@@ -20,14 +20,15 @@ import json
 import sys
 import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ggp_base import BUILD, ROOT, GGPBase, Recording
+from ggp_base import BUILD, ROOT, GGPBase, ProverEndedError, Recording
 
 from ludoteca.evaluate.gdl.coverage import sheet_files, trace_file
 from ludoteca.evaluate.gdl.traces import read_trace
-from ludoteca.files import read_json, write_atomically
+from ludoteca.files import atomic_writer, read_json, write_atomically
 
 GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
@@ -38,26 +39,30 @@ MORE_GAMES = {
 }  # fmt: skip
 DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same file
 FIRST_SECONDS = 1.0  # CPU seconds of the first part of a recording
+GOLDEN_SECONDS = 3600.0  # CPU seconds in which all games of one of our sheets are recorded
 MAX_GROWTH = 4  # a part takes at most this multiple of the parts before it
 
 
 def record_golden(games: int, seed: int) -> None:
     """Record the games of our own sheets."""
-    prover = GGPBase()
-    partial = GOLDEN.with_suffix(".partial")
-    with zipfile.ZipFile(partial, "w", compresslevel=9) as archive:
+    with (
+        closing(GGPBase()) as prover,
+        atomic_writer(GOLDEN) as file,
+        zipfile.ZipFile(file, "w", compresslevel=9) as archive,
+    ):
         for sheet in sorted(OWN_SHEETS.glob("*.kif")):
             count = max(games, MORE_GAMES.get(sheet.stem, 0))
             recording, trace = Recording(sheet, count, seed, 1000), io.BytesIO()
-            prover.record(recording, trace, 3600.0)
+            prover.record(recording, trace, GOLDEN_SECONDS)
             if recording.error:
                 sys.exit(f"{sheet}: {recording.error}")
+            if not recording.is_done():
+                games_done = f"{recording.finished} of {count} games"
+                sys.exit(f"{sheet}: {games_done} recorded in {GOLDEN_SECONDS:g} s of CPU time")
             member = zipfile.ZipInfo(f"{sheet.stem}.jsonl", DATE)
             archive.writestr(member, trace.getvalue(), zipfile.ZIP_DEFLATED)
             positions = trace.getvalue().count(b"\n")
             print(f"{sheet.stem}: {positions} positions", flush=True)
-    prover.close()
-    partial.rename(GOLDEN)
     print(f"{GOLDEN}: {GOLDEN.stat().st_size:,} bytes")
 
 
@@ -159,19 +164,22 @@ def main() -> None:
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
         sys.exit(f"{BUILD} does not hold GGP-Base: run `make gdl-oracle`")
-    if arguments.sheets is None:
-        record_golden(arguments.games, arguments.seed)
-    elif arguments.out is None:
+    if arguments.sheets is not None and arguments.out is None:
         parser.error("--sheets needs --out")
-    else:
-        folder = TraceFolder(
-            arguments.sheets,
-            arguments.out,
-            arguments.games,
-            arguments.seed,
-            arguments.max_plies,
-        )
-        record_folder(folder, arguments.seconds, arguments.minutes)
+    try:
+        if arguments.sheets is None:
+            record_golden(arguments.games, arguments.seed)
+        else:
+            folder = TraceFolder(
+                arguments.sheets,
+                arguments.out,
+                arguments.games,
+                arguments.seed,
+                arguments.max_plies,
+            )
+            record_folder(folder, arguments.seconds, arguments.minutes)
+    except ProverEndedError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
