@@ -39,7 +39,8 @@ def run_in_limits(function: Callable[[], T], max_seconds: float) -> T:
     process.start()
     sender.close()
     wall_clock = WALL_CLOCK_FACTOR * (max_seconds + GRACE_SECONDS)
-    succeeded, result = False, f"more than {wall_clock:g} s of wall-clock time"
+    result: Any = f"more than {wall_clock:g} s of wall-clock time"
+    succeeded = False
     try:
         if receiver.poll(wall_clock):
             succeeded, result = receiver.recv()
