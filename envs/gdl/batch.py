@@ -35,6 +35,8 @@ class BatchResult:
         stuck: number of states, not terminal, in which a role had no legal move.
         bad_goals: for each role, the number of finished games in which it had no goal, or several;
             0 for the role `random`, which needs none. Shape `[R]`.
+        other_sums: number of finished games in which the goals of the players did not add up to
+            100.
         two_choosers: number of states in which two or more players had more than one legal move.
         waits: how often each move was the only one of its player while exactly one other player had
             a choice. Shape `[M]`.
@@ -49,6 +51,7 @@ class BatchResult:
     longest: int
     stuck: int
     bad_goals: NDArray[np.int64]
+    other_sums: int
     two_choosers: int
     waits: NDArray[np.int64]
     control_errors: NDArray[np.int64]
@@ -106,7 +109,7 @@ class BatchSimulator:
         """
         integer("rounds", rounds, 1, 2**40)
         network, roles = self.network, len(self.network.roles)
-        counts = np.zeros(5, np.int64)  # games, steps, longest, stuck, two_choosers
+        counts = np.zeros(6, np.int64)  # games, steps, longest, stuck, two_choosers, other_sums
         goals = np.zeros(len(network.goal_values), np.int64)
         bad_goals = np.zeros(roles, np.int64)
         waits = np.zeros(len(network.moves), np.int64)
@@ -117,6 +120,7 @@ class BatchSimulator:
                 *_program_arrays(network.phase2),
                 network.move_start,
                 network.goal_roles,
+                network.goal_values,
                 network.initial,
                 self._control,
                 network.random_role,
@@ -126,8 +130,10 @@ class BatchSimulator:
             (counts, goals, bad_goals, waits, errors),
             rounds,
         )
-        games, steps, longest, stuck, two = counts.tolist()
-        return BatchResult(games, steps, goals, longest, stuck, bad_goals, two, waits, errors)
+        games, steps, longest, stuck, two, other_sums = counts.tolist()
+        return BatchResult(
+            games, steps, goals, longest, stuck, bad_goals, other_sums, two, waits, errors
+        )
 
     @property
     def fluents(self) -> NDArray[np.uint64]:
@@ -151,6 +157,7 @@ class BatchArrays(NamedTuple):
     outputs2: Any
     move_start: Any
     goal_roles: Any
+    goal_values: Any
     initial: Any
     control: Any
     random_role: Any
@@ -259,6 +266,7 @@ def make_batch_play(analyze: bool) -> Any:
         moves, plies, rng = state
         counts, goal_counts, bad_goals, waits, errors = results
         move_start, goal_roles, initial = network.move_start, network.goal_roles, network.initial
+        goal_values = network.goal_values
         outputs, roles, num_fluents = network.outputs1, len(move_start) - 1, len(initial)
         num_moves, num_goals, random_role = move_start[roles], len(goal_roles), network.random_role
         terminal = outputs[num_moves + num_goals]
@@ -290,9 +298,14 @@ def make_batch_play(analyze: bool) -> Any:
                     plies[game] = 0
                     w, shift = game >> 6, np.uint64(game & 63)
                     held[:] = 0
+                    goal_sum = 0
                     for g in range(num_goals):
                         literal = outputs[num_moves + g]
-                        held[goal_roles[g]] += int((word_of(v1, literal, w) >> shift) & ONE)
+                        holds = int((word_of(v1, literal, w) >> shift) & ONE)
+                        held[goal_roles[g]] += holds
+                        if goal_roles[g] != random_role:
+                            goal_sum += holds * goal_values[g]
+                    counts[5] += int(goal_sum != 100)
                     for r in range(roles):
                         bad_goals[r] += int(held[r] != 1 and r != random_role)
                 else:

@@ -36,6 +36,8 @@ class Dynamics:
     Attributes:
         sequential: whether at most one player has a choice in each state.
         proved: whether `sequential` is proved, not only observed in random games.
+        moves_proved: whether `proved`, and it is also proved that a player has a legal move while
+            another role is to move.
         control: for each role the fluent that is true when the role is to move, or -1 for the role
             `random` if it has none; empty if no such fluents are known.
         waits: for each move, whether it is proved to be a waiting move: its role makes it only
@@ -49,6 +51,7 @@ class Dynamics:
 
     sequential: bool
     proved: bool
+    moves_proved: bool
     control: tuple[int, ...]
     waits: NDArray[np.bool_]
     max_plies: int
@@ -64,10 +67,12 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
     result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
     control = choose_control(network, candidates, result)
-    proved, waits = len(network.players) == 1, np.zeros(len(network.moves), np.bool_)
+    proved = moves_proved = len(network.players) == 1
+    waits = np.zeros(len(network.moves), np.bool_)
     if control:
-        is_proven, waits = _prove_control(network, np.array(control))
+        is_proven, have_moves, waits = _prove_control(network, np.array(control))
         proved |= is_proven
+        moves_proved |= is_proven and have_moves
     if waits.any() and chance_may_end_first(network, waits):
         waits = np.zeros(len(network.moves), np.bool_)
     bound = prove_max_plies(network)
@@ -77,6 +82,7 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     return Dynamics(
         sequential=proved or result.two_choosers == 0,
         proved=proved,
+        moves_proved=moves_proved,
         control=control,
         waits=waits,
         max_plies=bound or int(limit),
@@ -89,19 +95,15 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
 def is_zero_sum(network: Network, random_games: BatchResult) -> bool:
     """Return whether the goals of two players added up to 100 at the end of all random games.
 
-    If they do in each game, every goal is as frequent for one player as its complement is for the
-    other. Games with other numbers of players count as not zero-sum.
+    Games with other numbers of players count as not zero-sum, and so do games in which a player had
+    no goal or several at the end.
     """
-    if len(network.players) != 2 or not random_games.games or random_games.bad_goals.any():
-        return False
-    counts: list[dict[int, int]] = [defaultdict(int), defaultdict(int)]
-    for role, value, count in zip(
-        network.goal_roles, network.goal_values, random_games.goal_counts.tolist(), strict=True
-    ):
-        if count and role in network.players:
-            player = network.players.index(role)
-            counts[player][int(value) if player == 0 else 100 - int(value)] += count
-    return counts[0] == counts[1]
+    return (
+        len(network.players) == 2
+        and random_games.games > 0
+        and random_games.other_sums == 0
+        and not random_games.bad_goals.any()
+    )
 
 
 def control_candidates(network: Network) -> NDArray[np.int32]:
@@ -158,26 +160,29 @@ def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
     return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
 
 
-def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
+def _prove_control(
+    network: Network, control: NDArray[np.int64]
+) -> tuple[bool, bool, NDArray[np.bool_]]:
     """Prove that exactly one role is in control, and that no other player has a choice.
 
     Case k is any state in which the k-th of the roles with a fluent in `control` is in control. The
     role `random` may have a choice in each case.
 
     Returns:
-        Whether both are proved, and for each move whether it is a waiting move, which its role
-        never has when in control. Shape `[M]`.
+        Whether both are proved, whether each player has a legal move in the cases of other roles,
+        and for each move whether it is a waiting move, which its role never has when in control.
+        Shape `[M]`.
     """
     owners = np.flatnonzero(control >= 0)
     control = control[owners]
     moves = len(network.moves)
     may, must = _unknown(network, len(owners))
     may[:, control] = must[:, control] = np.eye(len(owners), dtype=np.bool_)
-    legal = evaluate_phase1(network, may, must)[0][:, :moves]
+    legal, legal_must = (outputs[:, :moves] for outputs in evaluate_phase1(network, may, must))
     start = network.move_start
     waits = np.zeros(moves, np.bool_)
     moves_may, moves_must = legal.copy(), np.zeros((len(owners), moves), np.bool_)
-    others_choose = False
+    others_choose, have_moves = False, True
     for r in range(len(network.roles)):
         mine = slice(start[r], start[r + 1])
         for k, owner in enumerate(owners):
@@ -186,13 +191,15 @@ def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, 
             else:
                 others = legal[k, mine]
                 others_choose |= int(others.sum()) > 1 and r != network.random_role
+                have_moves &= bool(legal_must[k, mine].any()) or r == network.random_role
                 moves_must[k, mine] = others if others.sum() == 1 else False
     if others_choose:
-        return False, waits
+        return False, have_moves, waits
     next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
     next_may, next_must = next_may[:, control], next_must[:, control]
     is_proven = bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
-    return is_proven or _prove_by_moves(network, owners, control, legal, moves_must), waits
+    is_proven = is_proven or _prove_by_moves(network, owners, control, legal, moves_must)
+    return is_proven, have_moves, waits
 
 
 def _prove_by_moves(

@@ -90,6 +90,7 @@ def observe_dynamics(interpreter: Interpreter, network: Network, seed: int = 0) 
     return Dynamics(
         sequential=len(network.players) == 1 or result.two_choosers == 0,
         proved=len(network.players) == 1,
+        moves_proved=len(network.players) == 1,
         control=choose_control(network, candidates, result),
         waits=np.zeros(len(network.moves), np.bool_),
         max_plies=int(limit),
@@ -117,13 +118,15 @@ def _play_random_games(
     }
     goal_counts = np.zeros(len(network.goal_roles), np.int64)
     bad_goals, errors = np.zeros(roles, np.int64), np.zeros(len(groups), np.int64)
-    games = steps = longest = stuck = two_choosers = plies = 0
+    games = steps = longest = stuck = other_sums = two_choosers = plies = 0
     state: State = interpreter.initial
     for _ in range(MAX_POSITIONS):
         if games == MAX_GAMES:
             break
         if interpreter.is_terminal(state):
-            for role, values in enumerate(interpreter.goals(state)):
+            goals = interpreter.goals(state)
+            other_sums += sum(sum(goals[player]) for player in network.players) != 100
+            for role, values in enumerate(goals):
                 bad_goals[role] += len(values) != 1 and role in network.players
                 for value in values:
                     goal_counts[goal_numbers[role, value]] += 1
@@ -143,7 +146,16 @@ def _play_random_games(
         state, steps, plies = interpreter.next(state, joint), steps + 1, plies + 1
     waits = np.zeros(len(network.moves), np.int64)
     return BatchResult(
-        games, steps, goal_counts, longest, stuck, bad_goals, two_choosers, waits, errors
+        games,
+        steps,
+        goal_counts,
+        longest,
+        stuck,
+        bad_goals,
+        other_sums,
+        two_choosers,
+        waits,
+        errors,
     )
 
 

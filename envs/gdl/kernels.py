@@ -100,7 +100,7 @@ def make_kernels(
     action_of_move, move_of_action = actions.action_of_move, actions.move_of_action
     words, terminal_output = role_masks.shape[1], num_moves + num_goals
     move_words = (num_moves + 63) // 64
-    sequential, proved = dynamics.sequential, dynamics.proved
+    sequential, moves_proved = dynamics.sequential, dynamics.moves_proved
     control = np.array(dynamics.control or (0,), np.int32)  # (0,): placeholder, not read
     has_control = len(dynamics.control) > 0
     role_of = np.array(network.players, np.int32)  # by player
@@ -162,7 +162,7 @@ def make_kernels(
             for p in range(players):
                 if mover < 0 and test_bit(s.fluents, control[role_of[p]]):
                     mover = p
-        if not proved or mover < 0:
+        if not moves_proved or mover < 0:
             for p in range(players):
                 n = count_bits(s, role_masks, role_of[p])
                 if n > 1:

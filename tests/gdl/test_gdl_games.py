@@ -10,11 +10,14 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.gdl import evaluate
+from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
-from ludoteca.envs.gdl.dynamics import analyze
+from ludoteca.envs.gdl.dynamics import analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.gdl.game import dynamics, make_network_game, rules
+from ludoteca.envs.gdl.interpreted_network import observe_dynamics
+from ludoteca.envs.gdl.interpreter import make_interpreter
 from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.registry import make_game
@@ -39,6 +42,34 @@ WALK = """
 (<= (next (at ?x)) (does walker stay) (true (at ?x)))
 (<= terminal (true (at 2)))
 (<= (goal walker 100) (true (at 2))) (<= (goal walker 0) (not (true (at 2))))
+"""
+# Both players have the goal 100 if one of them chooses heads, and otherwise 0.
+SHARED = """
+(role a) (role b) (init start)
+(<= (legal a heads) (true start)) (<= (legal a tails) (true start)) (legal b noop)
+(<= (next won) (does a heads)) (<= (next over) (does a ?m))
+(<= terminal (true over))
+(<= (goal a 100) (true won)) (<= (goal b 100) (true won))
+(<= (goal a 0) (not (true won))) (<= (goal b 0) (not (true won)))
+"""
+
+# Two players move in turn; b has no move in state 2, in which a is to move.
+TURNS = """
+(role a) (role b) (init (control a)) (init (n 0))
+(<= (legal ?r go) (true (control ?r))) (<= (legal ?r left) (true (control ?r)))
+(<= (legal a noop) (true (control b)))
+(<= (legal b noop) (true (control a)) (not (true (n 2))))
+(<= (next (control a)) (true (control b))) (<= (next (control b)) (true (control a)))
+(<= (next (n 1)) (true (n 0)))
+(<= (next (n 2)) (true (n 1)))
+(<= (next (n 3)) (true (n 2))) (<= (next (n 4)) (true (n 3)))
+(<= terminal (true (n 4))) (<= (goal ?r 50) (role ?r))
+"""
+# Chance decides whether state 1 is followed by state 2, or by another one in its place.
+DEAL = """
+(role random) (legal random heads) (legal random tails)
+(<= (next (n 2)) (true (n 1)) (does random heads))
+(<= (next (n other)) (true (n 1)) (does random tails)) (<= (next (n 3)) (true (n other)))
 """
 
 
@@ -90,6 +121,23 @@ def test_games_know_whether_they_are_zero_sum(tmp_path):
     assert not make_game("gdl:path=prisoners_dilemma").zero_sum
     for text in (COINS, WALK):  # three players, one player
         assert not make_game("gdl", path=write(tmp_path, text)).zero_sum
+
+
+def test_goals_that_two_players_have_equally_often_are_not_zero_sum():
+    network = compile_text(SHARED)
+    result = BatchSimulator(network, analyze=True).play(10)
+    assert result.games == result.other_sums > 0
+    opposed = compile_text(
+        SHARED.replace("(<= (goal b 0) (not", "(<= (goal b 100) (not").replace(
+            "(<= (goal b 100) (true", "(<= (goal b 0) (true"
+        )
+    )
+    assert BatchSimulator(opposed, analyze=True).play(10).other_sums == 0
+    # In some of these samples of 20 games, both players have the goal 100 in exactly ten.
+    interpreter = make_interpreter(SHARED)
+    known = [observe_dynamics(interpreter, network, seed).random_games for seed in range(30)]
+    assert any(set(result.goal_counts.tolist()) == {10} for result in known)
+    assert not any(is_zero_sum(network, result) for result in known)
 
 
 def test_what_needs_zero_sum_games_refuses_others(tmp_path):
@@ -242,6 +290,25 @@ def test_states_without_a_legal_move_end_games_with_a_warning(tmp_path):
         game.step(s, game.action_names.index(name))
         game.returns(s, out)
         assert (s.over, out[0]) == (over, expected)
+
+
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_a_player_without_a_move_ends_a_game_though_the_player_to_move_is_proved(by_chance):
+    text = TURNS.replace("(<= (next (n 2)) (true (n 1)))", DEAL) if by_chance else TURNS
+    network = compile_text(text)
+    known = analyze(network)
+    assert (known.proved, known.moves_proved) == (True, False)
+    game = make_network_game(network, known, "turns", {})
+    ends = set()
+    for seed in range(10):
+        s = game.new(seed)
+        for _ in range(4):
+            if not game.is_terminal(s):
+                game.step(s, game.legal(s)[0])
+        ends.add((int(s.over), int(s.plies)))
+    assert ends == ({(STUCK, 2), (TERMINAL, 4)} if by_chance else {(STUCK, 2)})
+    always = compile_text(text.replace("(not (true (n 2)))", ""))
+    assert analyze(always).moves_proved
 
 
 def test_validate_finds_positions_that_do_not_fit_together():
