@@ -13,7 +13,7 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
 from ludoteca.envs.gdl.network import Network, make_network
 from ludoteca.envs.gdl.network_cache import load_network, network_digest, save_network
 from ludoteca.envs.gdl.parse import parse, read_sheet
-from ludoteca.envs.gdl.persistence import replace_persistent_fluents
+from ludoteca.envs.gdl.persistence import persistent_fluents, replace_persistent_fluents
 from ludoteca.envs.gdl.rules import read_rules
 
 # Thresholds of Python's garbage collector during the compilation, which makes millions of tuples.
@@ -86,6 +86,7 @@ def compile_text(
                 Gates(grounder, limits),
                 tuple(map(str, problems)),
                 has_hidden_information=any(rule.head[0] == "sees" for rule in rules),
+                persistent=persistent_fluents(rules),
             )
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None

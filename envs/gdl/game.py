@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.game import Game
@@ -28,7 +29,7 @@ from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
-from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
+from ludoteca.envs.gdl.kernels import RUNNING, GDLKernels, make_kernels
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
@@ -147,7 +148,9 @@ def board(game: Game) -> Board | None:
 def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int = 0) -> Any:
     """Return the position of a game that `gdl` has made in a state, as a record like `Game.new`.
 
-    The record has no last moves, and no percepts.
+    The record has no last moves, and no percepts. If only chance moves in the state, joint moves
+    are made, and noted, until a player has an action or the game is over. They count as plies
+    unless `plies` is 0, as at the start of a game.
 
     Args:
         game: the game.
@@ -156,7 +159,8 @@ def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int =
         seed: seed of the chance events to come.
 
     Raises:
-        ValueError: if the game is not from a rule sheet, or a fluent can never be true.
+        ValueError: if the game is not from a rule sheet, a fluent can never be true, or a
+            persistent fluent, such as a wall of a maze, does not have its initial value.
     """
     network, _, kernels = _rules(game)
     is_true = np.zeros(-(-len(network.fluents) // 64) * 64, np.bool_)
@@ -164,6 +168,8 @@ def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int =
         if fluent not in network.fluents:
             raise ValueError(f"the fluent {fluent} can never be true")
         is_true[network.fluents.index(fluent)] = True
+    if problem := _persistence_problem(network, is_true[: len(network.fluents)]):
+        raise ValueError(problem)
     s = game.new(seed)
     s.fluents[:] = np.packbits(is_true, bitorder="little").view("<u8")
     for name, value in (("joint", NONE), ("percepts", 0), ("turn_percepts", 0),
@@ -173,7 +179,20 @@ def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int =
     s.plies = plies
     with np.errstate(all="ignore"):  # kernels may rely on integer overflow
         kernels.refresh(s)
+        kernels.play_while_waiting(s, plies == 0)
     return s
+
+
+def _persistence_problem(network: Network, is_true: NDArray[np.bool_]) -> str:
+    """Return how fluents differ from persistent ones of the initial state, or an empty string.
+
+    The rules were compiled with the initial values of persistent fluents.
+    """
+    changed = np.flatnonzero(network.persistent & (is_true != network.initial))
+    if not len(changed):
+        return ""
+    value = "true" if network.initial[changed[0]] else "false"
+    return f"fluents must have {network.fluents[changed[0]]}, which never changes, {value}"
 
 
 def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
@@ -302,6 +321,9 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_ac
     def validate(s: Any) -> str:
         if num_fluents and int(s["fluents"][-1]) & padding:
             return f"fluents has bits beyond its {num_fluents} fluents"
+        bits = np.unpackbits(s["fluents"].astype("<u8").view(np.uint8), bitorder="little")
+        if problem := _persistence_problem(network, bits[:num_fluents].astype(np.bool_)):
+            return problem
         if not 0 <= s["plies"] <= max_plies:
             return f"plies is {s['plies']}, expected 0 to {max_plies}"
         if (s["joint"] < -1).any() or (s["joint"] >= num_moves).any():
@@ -320,6 +342,9 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_ac
         for name in ("outputs", "to_move", "over"):
             if not np.array_equal(fresh[name], s[name]):
                 return f"{name} is {s[name]}, but the fluents give {fresh[name]}"
+        is_running = kernels.player is not None and fresh.over == RUNNING
+        if is_running and not kernels.legal_actions(fresh, np.zeros(num_actions, np.int16)):
+            return "only chance moves in this state, expected one in which a player has an action"
         return ""
 
     return validate

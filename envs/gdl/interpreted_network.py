@@ -62,6 +62,7 @@ def interpret_text(text: str, name: str = "sheet") -> tuple[Network, Dynamics]:
         moves=tuple(show(move) for role_moves in moves for move in role_moves),
         move_start=np.cumsum([0, *map(len, moves)]).astype(np.int32),
         initial=np.array([fluent in interpreter.initial for fluent in fluents], np.bool_),
+        persistent=np.zeros(len(fluents), np.bool_),
         goal_roles=goal_roles,
         goal_values=goal_values,
         percepts=tuple(show(percept) for role_percepts in percepts for percept in role_percepts),

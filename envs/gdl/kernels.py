@@ -33,7 +33,11 @@ ENDS = ("", "terminal", "max_plies", "no legal move", "two players have a choice
 
 
 class GDLKernels(NamedTuple):
-    """Dtype of the record and kernels, as in `Game`; `refresh(s)` computes the derived fields."""
+    """Dtype of the record and kernels, as in `Game`.
+
+    `refresh(s)` computes the derived fields. `play_while_waiting(s, start)` makes joint moves until
+    a player has an action or the game is over; at the `start` they do not count as plies.
+    """
 
     state: np.dtype[np.void]
     init: Callable[..., Any]
@@ -44,6 +48,7 @@ class GDLKernels(NamedTuple):
     is_terminal: Callable[..., Any]
     returns: Callable[..., Any]
     refresh: Callable[..., Any]
+    play_while_waiting: Callable[..., Any]
 
 
 def state_dtype(network: Network) -> np.dtype[np.void]:
@@ -361,4 +366,5 @@ def make_kernels(
         is_terminal=is_terminal,
         returns=returns,
         refresh=refresh,
+        play_while_waiting=play_while_waiting,
     )

@@ -9,6 +9,7 @@ constant false, and the inputs of a phase have the slots after it.
 """
 
 import heapq
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from ludoteca.envs.gdl.gates import Gates, Operation
 from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
+from ludoteca.envs.gdl.persistence import Functor, functor_of
 from ludoteca.envs.gdl.rules import RANDOM
 
 
@@ -61,6 +63,8 @@ class Network:
         move_start: the moves of role r are `move_start[r]` to `move_start[r + 1] - 1`. Length
             R + 1.
         initial: whether each fluent is true in the initial state. Shape `[F]`.
+        persistent: whether the compiled rules assume that each fluent keeps its initial value.
+            Shape `[F]`.
         goal_roles: role of each goal. Shape `[G]`.
         goal_values: value of each goal, 0 to 100. Shape `[G]`.
         percepts: the percepts of the players as text, those of the first player first. Length P.
@@ -79,6 +83,7 @@ class Network:
     moves: tuple[str, ...]
     move_start: NDArray[np.int32]
     initial: NDArray[np.bool_]
+    persistent: NDArray[np.bool_]
     goal_roles: NDArray[np.int32]
     goal_values: NDArray[np.int32]
     percepts: tuple[str, ...]
@@ -115,8 +120,16 @@ def make_network(
     gates: Gates,
     problems: tuple[str, ...] = (),
     has_hidden_information: bool = False,
+    persistent: Collection[Functor] = (),
 ) -> Network:
     """Return the network of a sheet.
+
+    Args:
+        grounder: its ground rules.
+        gates: their graph.
+        problems: warnings about the rules.
+        has_hidden_information: whether there are rules for `sees`.
+        persistent: kinds of fluents whose initial values the rules assume.
 
     Raises:
         GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move, or if a
@@ -148,6 +161,7 @@ def make_network(
         moves=tuple(show(atom[2]) for atom in moves),
         move_start=np.cumsum([0, *counts]).astype(np.int32),
         initial=np.array([atom[1] in initial for atom in fluents], np.bool_),
+        persistent=np.array([functor_of(atom[1]) in persistent for atom in fluents], np.bool_),
         goal_roles=np.array([role for role, _, _ in goals], np.int32),
         goal_values=np.array([value for _, value, _ in goals], np.int32),
         percepts=tuple(show(term) for _, term in percepts),

@@ -18,14 +18,14 @@ from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_atomically
 
 # Fields of `Network` that are arrays, programs and texts, and fields of `Program` that are arrays.
-ARRAYS = ("move_start", "initial", "goal_roles", "goal_values", "percept_roles")
+ARRAYS = ("move_start", "initial", "persistent", "goal_roles", "goal_values", "percept_roles")
 PHASES = ("phase1", "phase2", "phase3")
 PROGRAM_ARRAYS = ("gates", "segments", "outputs")
 TEXTS = ("roles", "fluents", "moves", "percepts", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
-    "parse", "rules", "checks", "persistence", "estimates", "split", "joins", "demand", "ground",
-    "graph", "gates", "network", "network_cache",
+    "compile", "errors", "limits", "parse", "rules", "checks", "persistence", "estimates", "split",
+    "joins", "demand", "ground", "graph", "gates", "network", "network_cache",
 )  # fmt: skip
 
 

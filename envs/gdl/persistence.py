@@ -20,17 +20,17 @@ def replace_persistent_fluents(rules: Sequence[Rule]) -> list[Rule]:
 
     The rules that keep these fluents are not changed.
     """
-    persistent = _persistent_fluents(rules)
+    persistent = persistent_fluents(rules)
     if not persistent:
         return list(rules)
 
     def initial(atom: Atom) -> Atom:
-        is_persistent = atom[0] == "true" and _functor(atom[1]) in persistent
+        is_persistent = atom[0] == "true" and functor_of(atom[1]) in persistent
         return ("init", atom[1]) if is_persistent else atom
 
     return [
         rule
-        if rule.head[0] == "next" and _functor(rule.head[1]) in persistent
+        if rule.head[0] == "next" and functor_of(rule.head[1]) in persistent
         else replace(
             rule,
             positive=[initial(atom) for atom in rule.positive],
@@ -40,19 +40,19 @@ def replace_persistent_fluents(rules: Sequence[Rule]) -> list[Rule]:
     ]
 
 
-def _persistent_fluents(rules: Sequence[Rule]) -> set[Functor]:
-    """Return the fluents whose only rule of `next` is that they stay true."""
+def persistent_fluents(rules: Sequence[Rule]) -> set[Functor]:
+    """Return the kinds of fluents whose only rule of `next` is that they stay true."""
     of_fluent: dict[Functor, list[Rule]] = defaultdict(list)
     for rule in rules:
         if rule.head[0] == "next":
-            functor = _functor(rule.head[1])
+            functor = functor_of(rule.head[1])
             if functor is None:  # any fluent
                 return set()
             of_fluent[functor].append(rule)
     return {functor for functor, each in of_fluent.items() if all(map(_keeps_fluent, each))}
 
 
-def _functor(term: Term) -> Functor | None:
+def functor_of(term: Term) -> Functor | None:
     """Return the name and the number of arguments of a term, or None if it is a variable."""
     if isinstance(term, str):
         return None if term[0] == "?" else (term, 0)

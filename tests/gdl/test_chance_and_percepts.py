@@ -375,6 +375,23 @@ def test_a_position_is_made_from_its_fluents():
         new_position(game, ["(has first ace)"])
 
 
+def test_chance_moves_in_a_position_in_which_players_wait():
+    game = make_game("gdl:path=kuhn_poker")
+    network, kernels = rules(game), vars(game)["_rules"][2]
+    initial = np.array(network.fluents)[network.initial].tolist()
+    s = new_position(game, initial)
+    assert game.validate(s) == ""
+    assert len(game.legal(s)) == 2
+    assert (s.plies, new_position(game, initial, plies=1).plies) == (0, 2)  # chance deals
+    s.fluents[:] = 0
+    for i in np.flatnonzero(network.initial):
+        s.fluents[i >> 6] |= np.uint64(1 << (i & 63))
+    with np.errstate(over="ignore"):
+        kernels.refresh(s)
+    assert game.legal(s) == []
+    assert "only chance moves" in game.validate(s)
+
+
 def test_validate_finds_percepts_that_do_not_exist():
     game = make_game("gdl:path=kuhn_poker")
     for name, value in (("last_action", 4), ("game_percepts", 2**63)):

@@ -3,12 +3,15 @@
 Each technique is compared with the interpreter, which has none of them, in random games.
 """
 
+import numpy as np
 import pytest
 
 from ludoteca.envs.gdl import compile as compiler
 from ludoteca.envs.gdl import ground, split
 from ludoteca.envs.gdl.compile import compile_text
+from ludoteca.envs.gdl.dynamics import analyze
 from ludoteca.envs.gdl.estimates import Estimates
+from ludoteca.envs.gdl.game import make_network_game, new_position
 from ludoteca.envs.gdl.interpreter import make_interpreter
 from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import parse
@@ -158,6 +161,20 @@ def test_persistent_fluents_are_constants_of_the_rules(monkeypatch):
     general = compile_text(CORRIDOR)
     assert "(at 4)" in general.fluents
     assert network.num_gates < general.num_gates
+
+
+@pytest.mark.interpreted
+def test_positions_keep_persistent_fluents():
+    network = compile_text(CORRIDOR)
+    game = make_network_game(network, analyze(network), "corridor", {})
+    position = new_position(game, ["(at 2)", "(wall 3 4)"])  # the torch may be out
+    assert game.validate(position) == ""
+    with pytest.raises(ValueError, match=r"must have \(wall 3 4\), which never changes, true"):
+        new_position(game, ["(at 2)", "(torch 5)"])
+    s = game.new()
+    i = network.fluents.index("(wall 3 4)")
+    s.fluents[i >> 6] ^= np.uint64(1 << (i & 63))
+    assert "which never changes" in game.validate(s)
 
 
 @pytest.mark.parametrize(
