@@ -19,10 +19,12 @@ Term = str | tuple["Term", ...]
 MAX_BYTES = 8 << 20  # limit of a sheet; the largest of the GGP base repository has 0.3 MB
 MAX_DEPTH = 100  # levels of nested parentheses
 MAX_STATEMENTS = 200_000
+MAX_DIGITS = 640  # of a number in a name; Python always converts integers of this length
 # Names that are keywords in any case; other names distinguish upper and lower case.
 KEYWORDS = frozenset(
     ("role", "init", "true", "does", "next", "legal", "goal", "terminal", "base", "input")
 ) | {"distinct", "not", "or", "and", "sees", "random"}
+LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")  # a comment, a parenthesis or a name
 
 
@@ -63,8 +65,8 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
 
     Raises:
         GDLError: if a parenthesis is not closed or not opened, if a list is empty or does not begin
-            with a name, if lists are nested deeper than `MAX_DEPTH`, or if there is no statement or
-            more than `MAX_STATEMENTS`.
+            with a name, if lists are nested deeper than `MAX_DEPTH`, if a number has more than
+            `MAX_DIGITS` digits, or if there is no statement or more than `MAX_STATEMENTS`.
     """
     statements: list[Statement] = []
     stack: list[list[Term]] = []
@@ -89,6 +91,10 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
             if problem:
                 raise GDLError(f"{name}, {places.at(position)}: {problem}")
             term = tuple(items)
+        elif len(token) > MAX_DIGITS and LONG_NUMBER.search(token):
+            raise GDLError(
+                f"{name}, {places.at(position)}: a number has more than {MAX_DIGITS} digits"
+            )
         elif token.lower() in KEYWORDS:
             term = token.lower()
         if stack:

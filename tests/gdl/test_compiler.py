@@ -1,6 +1,7 @@
 """The compiler of rule sheets: errors with their places, limits, and the meaning of the rules."""
 
 import itertools
+import re
 import time
 from pathlib import Path
 
@@ -49,6 +50,8 @@ SMALL = """
         ("(role a)\n((f) b)", "line 2, column 1: a list must begin with the name"),
         ("(" * 1_000_000, "line 1, column 101: parentheses are nested more than 100 deep"),
         ("; nothing", "holds no statement"),
+        ("(role a)\n(init (p " + "9" * 5000 + "))", "line 2, column 10: .* more than 640 digits"),
+        ("(role a)\n c" + "9" * 5000, "line 2, column 2: .* more than 640 digits"),
         ("(role a b)", "role takes 1 arguments, got 2"),
         ("(<= (true x) (p))", "'true' cannot be the head"),
         ("(<= (next x) (true (or a b)))", "cannot stand inside a term"),
@@ -307,6 +310,17 @@ def test_relations_without_rules_never_hold():
     assert network.num_gates == plain.num_gates
 
 
+def test_the_key_of_a_cached_network_depends_on_all_modules_of_the_compiler():
+    folder, found, modules = Path(network_cache.__file__).parent, set(), ["compile"]
+    while modules:
+        module = modules.pop()
+        found.add(module)
+        source = (folder / f"{module}.py").read_text()
+        imported = re.findall(r"^from ludoteca\.envs\.gdl\.(\w+) import", source, re.MULTILINE)
+        modules += set(imported) - found
+    assert set(network_cache.COMPILER) == found
+
+
 def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     network = compile_text(SMALL)
@@ -319,6 +333,7 @@ def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):
         network.fluents,
     )
     assert np.array_equal(loaded.phase2.gates, network.phase2.gates)
+    assert np.array_equal(loaded.persistent, network.persistent)
     path = next(Path(tmp_path).rglob("*.npz"))
     path.write_bytes(path.read_bytes()[:100])
     assert network_cache.load_network("key") is None
