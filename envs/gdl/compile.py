@@ -1,8 +1,7 @@
 """Compiler of rule sheets: from text to a network."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
 from pathlib import Path
 
 from ludoteca.envs.gdl.checks import require_valid
@@ -79,7 +78,7 @@ def compile_text(
     rules = read_rules(parse(text, name), name)
     problems = require_valid(rules, name)
     try:
-        with _rare_collections():
+        with _rare_collections:
             grounder = ground(replace_persistent_fluents(rules), limits)
             network = make_network(
                 grounder,
@@ -104,12 +103,28 @@ def compile_text(
     return network
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage less often in this block."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(*RARE_COLLECTIONS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
+class _RareCollections:
+    """Context in which garbage is collected less often, in any number of threads at once.
+
+    The first thread that enters sets the thresholds, and the last one that leaves restores them.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._entered = threading.Lock(), 0
+        self._thresholds = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._entered:
+                self._thresholds = gc.get_threshold()
+                gc.set_threshold(*RARE_COLLECTIONS)
+            self._entered += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if not self._entered:
+                gc.set_threshold(*self._thresholds)
+
+
+_rare_collections = _RareCollections()

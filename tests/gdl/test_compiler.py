@@ -1,13 +1,16 @@
 """The compiler of rule sheets: errors with their places, limits, and the meaning of the rules."""
 
+import gc
 import itertools
 import re
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ludoteca.envs.gdl import compile as compiler
 from ludoteca.envs.gdl import ground, network_cache
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
@@ -319,6 +322,27 @@ def test_the_key_of_a_cached_network_depends_on_all_modules_of_the_compiler():
         imported = re.findall(r"^from ludoteca\.envs\.gdl\.(\w+) import", source, re.MULTILINE)
         modules += set(imported) - found
     assert set(network_cache.COMPILER) == found
+
+
+def test_compilations_that_overlap_restore_the_thresholds_of_the_garbage_collector(monkeypatch):
+    before, inside, leave = gc.get_threshold(), threading.Event(), threading.Event()
+
+    def wait(rules):
+        inside.set()
+        assert leave.wait(10)
+        return rules
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "replace_persistent_fluents", wait)
+        first = threading.Thread(target=compile_text, args=(SMALL,))
+        first.start()
+        assert inside.wait(10)
+    # The second compilation begins during the first, and ends after it.
+    monkeypatch.setattr(
+        compiler, "replace_persistent_fluents", lambda rules: [leave.set(), first.join(), rules][-1]
+    )
+    compile_text(SMALL)
+    assert gc.get_threshold() == before
 
 
 def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):

@@ -163,7 +163,6 @@ def test_persistent_fluents_are_constants_of_the_rules(monkeypatch):
     assert network.num_gates < general.num_gates
 
 
-@pytest.mark.interpreted
 def test_positions_keep_persistent_fluents():
     network = compile_text(CORRIDOR)
     game = make_network_game(network, analyze(network), "corridor", {})
