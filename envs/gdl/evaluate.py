@@ -194,11 +194,13 @@ class _CompiledInterpreter:
     def __init__(self, program: Program, num_fluents: int, num_moves: int):
         gates = np.ascontiguousarray(program.gates.astype(np.int32))
         self._program = gates, program.segments, program.outputs, num_fluents, num_moves
+        self._walk: Any = None  # made on first use
 
     def __call__(self, fluents: Any, joint: Any, out: Any, values: Any) -> None:
-        with interpreting(False):
-            walk = make_walk()
-        walk(*self._program, fluents, joint, out, values)
+        if self._walk is None:
+            with interpreting(False):  # a setting of the whole process, not for each call
+                self._walk = make_walk()
+        self._walk(*self._program, fluents, joint, out, values)
 
     def __repr__(self) -> str:
         return "compiled interpreter"  # the same in each process, for digests of sources

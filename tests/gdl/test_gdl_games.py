@@ -351,3 +351,16 @@ def test_flat_observations_are_fluents_and_the_player():
 def test_unknown_sheets_are_refused_with_the_names_of_ours():
     with pytest.raises(ValueError, match=r"no file 'conect4'.* connect4,"):
         make_game("gdl:path=conect4")
+
+
+def test_python_asks_once_for_the_compiled_evaluation_of_large_programs(monkeypatch):
+    made, called = [], []
+    monkeypatch.setattr(
+        evaluate, "make_walk", lambda: made.append(1) or (lambda *values: called.append(values))
+    )
+    monkeypatch.setattr(evaluate, "MAX_PYTHON_GATES", 0)
+    network = compile_text(WALK)
+    run = evaluate.make_evaluation(network.phase1, len(network.fluents), None)
+    for _ in range(3):
+        run(np.zeros(1, np.uint64), np.zeros(1, np.int32), np.zeros(1, np.uint64))
+    assert (len(made), len(called)) == (1, 3)
