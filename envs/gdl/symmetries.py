@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.symmetry import Symmetry
 
 EXCHANGE = "exchange players"
+# Limit of terms times candidates in the search for an exchange of players, which is a part of
+# `make_game`. An image takes about 3 us.
+MAX_IMAGES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +118,13 @@ class SheetSymmetries:
     def exchange(self) -> tuple[Symmetry, Automorphism] | None:
         """Verified exchange of two players that is its own inverse, or None.
 
-        The symmetry maps the planes of the board and the actions.
+        The symmetry maps the planes of the board and the actions. In games with many terms only the
+        first candidates are tried, see `MAX_IMAGES`.
         """
-        for term_map in exchange_maps(self._vocabulary) if self._is_testable else ():
+        if not self._is_testable:
+            return None
+        num_terms = len(self._network.fluents) + len(self._network.moves)
+        for term_map in islice(exchange_maps(self._vocabulary), max(1, MAX_IMAGES // num_terms)):
             found = self._verify(term_map)
             if found is not None and _is_involution(found[1]):
                 return replace(found[0], name=EXCHANGE), found[1]

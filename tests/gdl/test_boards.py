@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.contract import check_layout, check_symmetric_play, check_symmetries
+from ludoteca.envs.gdl import symmetries
 from ludoteca.envs.gdl.board_layout import fluent_bits
-from ludoteca.envs.gdl.game import board, rules
+from ludoteca.envs.gdl.game import board, dynamics, rules
 from ludoteca.envs.gdl.orders import binary_facts, find_order
 from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet
-from ludoteca.envs.gdl.parse import parse
+from ludoteca.envs.gdl.parse import parse, read_sheet
 from ludoteca.envs.gdl.term_shapes import group_terms
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.machine import make_machine
@@ -256,3 +257,18 @@ def test_terms_are_grouped_by_shape():
     assert groups[0].constants == (("a", "1", "x"), ("b", "2", "x"))
     assert groups[0].text(("a", "2", "o")) == "(cell a2 o)"
     assert groups[2].constants == (("1", "2", "red"),)
+
+
+def test_the_search_for_an_exchange_of_players_is_limited(monkeypatch):
+    game = make_game("gdl:path=breakthrough")
+    network, tried = rules(game), []
+    found = symmetries.find_sheet_board(
+        read_sheet(find_sheet("breakthrough")), network, dynamics(game)
+    )
+    terms = len(network.fluents) + len(network.moves)
+    monkeypatch.setattr(symmetries, "MAX_IMAGES", 3 * terms)
+    monkeypatch.setattr(symmetries.SheetSymmetries, "_verify", lambda self, m: tried.append(m))
+    sheet = symmetries.SheetSymmetries(network, dynamics(game), found, None, 0)
+    assert sheet.exchange is None
+    assert len(tried) == 3
+    assert len(list(symmetries.exchange_maps(sheet._vocabulary))) > 3
