@@ -26,6 +26,7 @@ from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
 ANALYSIS_GATES = 300_000_000  # gates evaluated in the random games of the analysis
 MAX_CASES = 4096  # maximum number of cases of one proof
 LIMIT_FACTOR = 4  # a limit that is not proved is this multiple of the longest random game
+MIN_GAMES = 10  # finished random games that are needed to find a sheet zero-sum
 SMALLEST_LIMIT, LARGEST_LIMIT = 200, 32_000  # range of such a limit, in joint moves
 
 
@@ -95,12 +96,12 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
 def is_zero_sum(network: Network, random_games: BatchResult) -> bool:
     """Return whether the goals of two players added up to 100 at the end of all random games.
 
-    Games with other numbers of players count as not zero-sum, and so do games in which a player had
-    no goal or several at the end.
+    Sheets with other numbers of players count as not zero-sum, and so do those in which a player
+    had no goal or several at the end, or fewer than `MIN_GAMES` random games ended.
     """
     return (
         len(network.players) == 2
-        and random_games.games > 0
+        and random_games.games >= MIN_GAMES
         and random_games.other_sums == 0
         and not random_games.bad_goals.any()
     )
