@@ -160,7 +160,8 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
     [
         pytest.param(4, 9, marks=pytest.mark.slow),
         pytest.param(6, 9, marks=pytest.mark.slow),
-        (8, 8),
+        pytest.param(8, 8, marks=pytest.mark.slow),
+        (8, 6),
     ],
 )
 def test_scores_match_exhaustive_search(size: int, max_empty: int, auto_pass: bool) -> None:

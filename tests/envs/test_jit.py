@@ -74,6 +74,7 @@ def test_an_edited_constant_of_another_file_recompiles(sources: SourceCopy) -> N
     assert not edited["hit"]
 
 
+@pytest.mark.slow
 def test_code_cached_by_two_processes_can_be_loaded_in_one(sources: SourceCopy) -> None:
     """Kernels of two boards must not be confused, as in numba issue 10486."""
     specs = "othello:board_size=4", "othello:board_size=8"

@@ -333,6 +333,7 @@ def test_bench_passes_its_options(capsys, monkeypatch, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_package_runs_as_a_program(tmp_path):
     command = [sys.executable, "-W", "error", "-m", "ludoteca"]
     done = subprocess.run([*command, "list", "hex"], capture_output=True, text=True, cwd=tmp_path)

@@ -26,6 +26,7 @@ def test_sheet_and_game_are_equal_in_many_games(name):
     assert equivalence.games > 300
 
 
+@pytest.mark.slow
 def test_compiled_sheet_and_game_are_equal_in_some_games():
     equivalence = compare_games(OWN_SHEETS["tictactoe"], plies=20_000)
     assert equivalence.difference == ""

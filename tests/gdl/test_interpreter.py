@@ -195,7 +195,9 @@ def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsy
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("name", ["tictactoe", "tron", "three_in_line"])
+@pytest.mark.parametrize(
+    "name", ["tictactoe", "tron", pytest.param("three_in_line", marks=pytest.mark.slow)]
+)
 def test_interpreted_game_is_the_compiled_game(name, no_disk_cache):
     with pytest.warns(GDLWarning, match="interpreted"):
         game = make_game("gdl", path=name, max_instances=1)
