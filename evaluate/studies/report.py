@@ -26,7 +26,7 @@ from ludoteca.evaluate.markdown import (
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, RecordsByPart, Study
 from ludoteca.files import read_json, write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 
 def render(template: str, names: Mapping[str, Any]) -> str:
@@ -113,7 +113,7 @@ def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
         # The comparison needs the types of JSON: lists instead of tuples, text as keys.
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
             return {key: content[key] for key in ("about", "versions")}
-    return {"about": run_info(), "versions": package_versions()}
+    return run_provenance()
 
 
 def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str:

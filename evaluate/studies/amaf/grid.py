@@ -3,7 +3,6 @@
 The command is `python -m ludoteca.evaluate.studies.amaf.grid`.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import tyro
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
 from ludoteca.evaluate.studies.amaf.equal_time import relative_cost
-from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
 
 RIVAL = "policy=ucb_alpha2"  # policy of the opponent
 AMAF = ("none", "rave", "grave")
@@ -59,7 +57,7 @@ def play_grid(
     integer("simulations", simulations, 1, 10**9)
     for name in amaf:
         choice("amaf", name, AMAF)
-    rules, cells = make_game(game), list[dict[str, Any]]()
+    rules, cells = make_game(game), list[Cell]()
     rival = f"mcts:{RIVAL},simulations={simulations}"
     for name in amaf:
         for constant in constants:
@@ -72,23 +70,9 @@ def play_grid(
                     budget = {"cost": cost, "simulations": own}
                     spec = agent_spec(name, constant, bias, own)
                 result = play_match(rules, (spec, rival), games, seed=seed)
-                record = result.totals[0]
-                cells.append(
-                    {
-                        "amaf": name,
-                        "constant": constant,
-                        "bias": bias,
-                        "wins": record.wins,
-                        "draws": record.draws,
-                        "games": record.games,
-                        "seconds": result.seconds,
-                        **budget,
-                    }
-                )
-    content = {"game": game, "cells": cells, "seconds": sum(cell["seconds"] for cell in cells)}
-    content |= {"about": run_info(), "versions": package_versions()}
-    write_atomically(out, json.dumps(content, indent=1) + "\n")
-    return content
+                settings = {"amaf": name, "constant": constant, "bias": bias}
+                cells.append(match_cell(settings, result) | budget)
+    return write_cells(out, {"game": game}, cells)
 
 
 if __name__ == "__main__":

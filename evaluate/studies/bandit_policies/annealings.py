@@ -15,7 +15,7 @@ from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits import play_bandits, random_problems
 from ludoteca.evaluate.tuning.annealing import COOLING, DEFAULT_COOLING, annealing
 from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 
 def anneal(
@@ -60,7 +60,7 @@ def anneal(
             regret, alpha = min(tried)
             found[str(k)].append({"alpha": alpha, "regret": regret})
     content = {"cooling": cooling, "found": found, "seconds": clock() - start}
-    content |= {"about": run_info(), "versions": package_versions()}
+    content |= run_provenance()
     write_atomically(out, json.dumps(content) + "\n")
     return content
 

@@ -19,7 +19,7 @@ from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits import bandit_curves
 from ludoteca.evaluate.studies.bandit_policies.problems import PROBLEMS, repeated_problem
 from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 
 def repeat_policy(
@@ -59,7 +59,7 @@ def repeat_policy(
             "regret": summary(curves.regrets), "share": summary(curves.shares),
         }  # fmt: skip
     content: dict[str, Any] = {"policy": policy, "checkpoints": at, "problems": results}
-    content |= {"seconds": clock() - start, "about": run_info(), "versions": package_versions()}
+    content |= {"seconds": clock() - start, **run_provenance()}
     write_atomically(out, json.dumps(content) + "\n")
     return content
 

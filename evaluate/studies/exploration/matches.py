@@ -3,7 +3,6 @@
 The command is `python -m ludoteca.evaluate.studies.exploration.matches`.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import tyro
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
 
 
 def agent_spec(alpha: float, simulations: int, option: str = "") -> str:
@@ -49,28 +47,15 @@ def play_options(
     """
     integer("games", games, 1, 10**9)
     integer("simulations", simulations, 1, 10**9)
-    rules, cells = make_game(game), list[dict[str, Any]]()
+    rules, cells = make_game(game), list[Cell]()
     for alpha in alphas:
         plain = agent_spec(alpha, simulations)
         specs = {"factor": agent_spec(alpha * factor**2, simulations)}
         specs |= {option: agent_spec(alpha, simulations, option) for option in options}
         for option, spec in specs.items():
             result = play_match(rules, (spec, plain), games, seed=seed)
-            record = result.totals[0]
-            cells.append(
-                {
-                    "option": option,
-                    "alpha": alpha,
-                    "wins": record.wins,
-                    "draws": record.draws,
-                    "games": record.games,
-                    "seconds": result.seconds,
-                }
-            )
-    content = {"game": game, "cells": cells, "seconds": sum(cell["seconds"] for cell in cells)}
-    content |= {"about": run_info(), "versions": package_versions()}
-    write_atomically(out, json.dumps(content, indent=1) + "\n")
-    return content
+            cells.append(match_cell({"option": option, "alpha": alpha}, result))
+    return write_cells(out, {"game": game}, cells)
 
 
 if __name__ == "__main__":

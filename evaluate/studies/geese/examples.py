@@ -14,7 +14,7 @@ from ludoteca.agents.games.hungry_geese.lives import lives_of
 from ludoteca.agents.games.hungry_geese.patterns import PATTERNS, Example, deaths, scenes
 from ludoteca.evaluate.match import play_match
 from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 
 def find_examples(
@@ -38,8 +38,7 @@ def find_examples(
         "agents": list(agents),
         "games": games,
         "examples": [found[name].to_json() for name in PATTERNS if name in found],
-        "about": run_info(),
-        "versions": package_versions(),
+        **run_provenance(),
     }
     write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content

@@ -19,7 +19,7 @@ from ludoteca.envs.params import integer
 from ludoteca.evaluate.studies.p_game.solve import root_values
 from ludoteca.evaluate.studies.p_game.tree import new_trees, p_game
 from ludoteca.files import write_atomically
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 CHUNK = 64  # trees that are solved at a time
 
@@ -71,7 +71,7 @@ def measure(
                 }
             )
     content = {"policy": policy, "cells": cells, "seconds": clock() - start}
-    content |= {"about": run_info(), "versions": package_versions()}
+    content |= run_provenance()
     write_atomically(out, json.dumps(content) + "\n")
     return content
 

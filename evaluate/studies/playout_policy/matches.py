@@ -3,7 +3,6 @@
 The command is `python -m ludoteca.evaluate.studies.playout_policy.matches`.
 """
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.files import write_atomically
-from ludoteca.provenance import run_provenance
+from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
 
 POLICY = "ucb_alpha2"  # selection policy of all agents
 
@@ -52,7 +50,7 @@ def play_methods(
         seed: seed of each match, and of these positions.
     """
     integer("games", games, 1, 10**9)
-    rules, cells = make_game(game), list[dict[str, Any]]()
+    rules, cells = make_game(game), list[Cell]()
     states = random_positions(rules, speed_positions, seed)
     uniform_speed = simulations_per_second(rules, agent_spec(simulations), states)
     for file in weights:
@@ -64,28 +62,14 @@ def play_methods(
         }
         for budget, rival_simulations in rivals.items():
             result = play_match(rules, (spec, agent_spec(rival_simulations)), games, seed=seed)
-            record = result.totals[0]
-            cells.append(
-                {
-                    "method": file.stem,
-                    "budget": budget,
-                    "opponent_simulations": rival_simulations,
-                    "simulations_per_second": speed,
-                    "wins": record.wins,
-                    "draws": record.draws,
-                    "games": record.games,
-                    "seconds": result.seconds,
-                }
-            )
-    content = {
-        "game": game,
-        "uniform_simulations_per_second": uniform_speed,
-        "cells": cells,
-        "seconds": sum(cell["seconds"] for cell in cells),
-        **run_provenance(),
-    }
-    write_atomically(out, json.dumps(content, indent=1) + "\n")
-    return content
+            settings = {
+                "method": file.stem,
+                "budget": budget,
+                "opponent_simulations": rival_simulations,
+                "simulations_per_second": speed,
+            }
+            cells.append(match_cell(settings, result))
+    return write_cells(out, {"game": game, "uniform_simulations_per_second": uniform_speed}, cells)
 
 
 def random_positions(game: Game, count: int, seed: int) -> list[Any]:
