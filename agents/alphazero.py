@@ -15,7 +15,7 @@ from ludoteca.agents.search.network.selection import NetworkSearchConfig, Select
 from ludoteca.agents.search.report import SearchReport, make_exact_report
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.rng import uniform
 
 try:
@@ -86,11 +86,11 @@ class PolicyValueAgent(NetworkGuidedAgent):
             self.encoder,
             config,
             leaf_batch,
-            integer("max_num_considered_actions", max_num_considered_actions, 1, 10**4),
+            check_integer("max_num_considered_actions", max_num_considered_actions, 1, 10**4),
         )
-        self.simulations = integer("simulations", simulations, 0, 10**6)
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        self.simulations = check_integer("simulations", simulations, 0, 10**6)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
+        self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
             if gumbel:
                 raise ValueError("the policy gumbel needs a number of simulations, not seconds")
@@ -98,11 +98,11 @@ class PolicyValueAgent(NetworkGuidedAgent):
         if self.simulations > 0:
             require_no_chance(game)
         self._batch_size = BATCH_SIZE if seconds is None else 1
-        self._temperature = real("temperature", temperature, 0, 100)
+        self._temperature = check_real("temperature", temperature, 0, 100)
         if gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
         # 60: the empty squares of the starting position in Othello.
-        self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
+        self.solver_empties = check_integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._runner = runner
         # Consecutive searches of a game share positions. Outputs are one logit per action and the
@@ -259,8 +259,8 @@ class AlphaZeroAgent(PolicyValueAgent):
         network, self.metadata = load_pv_network(game, find_weights(path, "az"))
         if precision is None:
             precision = "auto" if seconds is not None and device == "cpu" else "float32"
-        params = SelectionParams(real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
-        choice("policy", policy, ("puct", "gumbel"))
+        params = SelectionParams(check_real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
+        check_choice("policy", policy, ("puct", "gumbel"))
         super().__init__(
             game,
             Runner(network, 1 / game.observation_high, device, precision, backend),

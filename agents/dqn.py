@@ -10,7 +10,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
@@ -56,7 +56,7 @@ class QNetworkAgent(Agent):
             ValueError: if a parameter is out of range.
         """
         super().__init__(game)
-        self._network, self._epsilon = network, real("epsilon", epsilon, 0, 1)
+        self._network, self._epsilon = network, check_real("epsilon", epsilon, 0, 1)
         self.encoder = Encoder(game)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 

@@ -11,7 +11,7 @@ from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
@@ -56,7 +56,7 @@ class FlatAgent(CompiledAgent):
         Raises:
             ValueError: if a parameter is out of range.
         """
-        self.simulations = integer("simulations", simulations, 1, 10**9)
+        self.simulations = check_integer("simulations", simulations, 1, 10**9)
         self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, min_depth=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)

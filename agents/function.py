@@ -10,7 +10,7 @@ from ludoteca.agents.action_validation import validate_actions
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.envs.targets import load_target
 from ludoteca.envs.validation import check_dtype, check_flag
 
@@ -57,7 +57,7 @@ class FunctionAgent(Agent):
         self._options: dict[str, Any] = {
             "dtype": check_dtype(dtype).name,
             "channels_last": check_flag("channels_last", channels_last),
-            "flat": bool(choice("flat", flat, (False, True))),
+            "flat": bool(check_choice("flat", flat, (False, True))),
         }
         self._policy = load_target(policy) if isinstance(policy, str) else policy
         if not callable(self._policy) or isinstance(self._policy, type):

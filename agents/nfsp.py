@@ -5,7 +5,7 @@ from typing import Literal
 
 from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 
 try:
     from ludoteca.agents.networks.nfsp_network import load_nfsp_network
@@ -54,7 +54,7 @@ class NFSPAgent(SeatNetworkAgent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        choice("policy", policy, ("average", "best_response"))
+        check_choice("policy", policy, ("average", "best_response"))
         network, self.metadata = load_nfsp_network(game, find_weights(path, "nfsp"))
         is_average = policy == "average"
         policy_network = network.average_policy if is_average else network.best_response

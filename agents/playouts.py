@@ -11,7 +11,7 @@ from ludoteca.agents.games.knowledge import Knowledge
 from ludoteca.agents.games.registry import KNOWLEDGE, find_knowledge
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 
 def random_valid(game: Game) -> PolicyAgent:
@@ -82,6 +82,6 @@ def choose_playout(
         ValueError: if `playout_depth` is out of range.
     """
     default, default_depth = find_knowledge(game).default_playout or ("uniform", game.max_plies)
-    return playout or default, default_depth if playout_depth is None else integer(
+    return playout or default, default_depth if playout_depth is None else check_integer(
         "playout_depth", playout_depth, min_depth, 10**6
     )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 
 RESULT_DECAY = 0.5  # factor of the weight of earlier results when a policy is added
 
@@ -81,10 +81,10 @@ class OpponentPool:
         Raises:
             ValueError: if a parameter is out of range.
         """
-        self.size = integer("size", size, 1, 10_000)
-        self.sampling = choice("sampling", sampling, ("uniform", "prioritized"))
-        self.latest_prob = real("latest_prob", latest_prob, 0, 1)
-        self.power = real("power", power, 0, 100)
+        self.size = check_integer("size", size, 1, 10_000)
+        self.sampling = check_choice("sampling", sampling, ("uniform", "prioritized"))
+        self.latest_prob = check_real("latest_prob", latest_prob, 0, 1)
+        self.power = check_real("power", power, 0, 100)
         self.members = [PoolMember(name, agent, True) for name, agent in (fixed or {}).items()]
         self.rng = np.random.default_rng(seed)
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.rng import next_u64
 
 BATCH_SIZE = 4096  # positions per call of an agent
@@ -39,7 +39,7 @@ def action_probabilities(
         ValueError: if `samples` is out of range, or the agent's choice is not an action of the
             game, such as `ludoteca.envs.game.FORFEIT`.
     """
-    integer("samples", samples, 1, 10**6)
+    check_integer("samples", samples, 1, 10**6)
     probabilities = np.zeros((len(states), agent.game.num_actions))
     batch_size = min(BATCH_SIZE, agent.max_games or BATCH_SIZE)
     for begin in range(0, len(states), batch_size):

@@ -17,7 +17,7 @@ from ludoteca.agents.search.network.decoupled_search import (
 from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
@@ -57,7 +57,7 @@ class SeatNetworkAgent(Agent):
         """
         super().__init__(encoder.game)
         self.encoder, self._run = encoder, run
-        self.temperature = real("temperature", temperature, 0, 100)
+        self.temperature = check_real("temperature", temperature, 0, 100)
         self.is_stopped: Callable[[], bool] | None = None
         self.set_search(simulations=0)
 
@@ -91,16 +91,16 @@ class SeatNetworkAgent(Agent):
         Raises:
             ValueError: if a parameter is out of range.
         """
-        self.simulations = integer("simulations", simulations, 0, 10**6)
+        self.simulations = check_integer("simulations", simulations, 0, 10**6)
         if simulations and not self.game.simultaneous:
             raise ValueError(f"the search needs a simultaneous game, got {self.game.spec}")
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations, their maximum number, above 0, got 0")
-        self.c_puct = real("c_puct", c_puct, 0, 100)
-        self.fpu_reduction = real("fpu_reduction", fpu_reduction, 0, 1)
-        self.value_scale = real("value_scale", value_scale, 0, 1e6)
-        self.leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self.c_puct = check_real("c_puct", c_puct, 0, 100)
+        self.fpu_reduction = check_real("fpu_reduction", fpu_reduction, 0, 1)
+        self.value_scale = check_real("value_scale", value_scale, 0, 1e6)
+        self.leaf_batch = check_integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: DecoupledNetworkGuidedSearch | None = None
         self._capacity = 0
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from ludoteca.envs.params import choice, real
+from ludoteca.envs.params import check_choice, check_real
 
 OUT_OF_TIME_PENALTIES = ("forfeit", "random")
 MAX_SECONDS = 1e6  # seconds
@@ -38,8 +38,8 @@ class TimeControl:
 
     def __post_init__(self) -> None:
         for name, low in (("move_seconds", 1e-3), ("start_seconds", 0), ("bank_seconds", 0)):
-            object.__setattr__(self, name, real(name, getattr(self, name), low, MAX_SECONDS))
-        choice("out_of_time", self.out_of_time, OUT_OF_TIME_PENALTIES)
+            object.__setattr__(self, name, check_real(name, getattr(self, name), low, MAX_SECONDS))
+        check_choice("out_of_time", self.out_of_time, OUT_OF_TIME_PENALTIES)
 
     @classmethod
     def parse(cls, text: str, bank_seconds: float = 0.0, out_of_time: str = "forfeit") -> Self:

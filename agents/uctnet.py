@@ -16,7 +16,7 @@ from ludoteca.agents.search.network.search import (
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.network.value_playouts import PlayoutSearch
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 
 try:
     from ludoteca.agents.networks.encoder import Encoder
@@ -91,18 +91,18 @@ class UCTNetAgent(NetworkGuidedAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.metadata = load_value_network(game, find_weights(path, "uctnet"))
-        integer("max_depth", max_depth, 0, 10**6)
-        self._playout = choice("playout", playout, ("", "greedy", "softmax"))
-        self._temperature = real("temperature", temperature, 1e-6, 1e6)
+        check_integer("max_depth", max_depth, 0, 10**6)
+        self._playout = check_choice("playout", playout, ("", "greedy", "softmax"))
+        self._temperature = check_real("temperature", temperature, 1e-6, 1e6)
         params = SelectionParams(
-            c_uct=real("c", c, 0, 1e6), max_depth=max_depth, reevaluate=playout != ""
+            c_uct=check_real("c", c, 0, 1e6), max_depth=max_depth, reevaluate=playout != ""
         )
         self._view = _ValueEncoder(ValueView(game, network.config.view))
         require_no_chance(game)
         super().__init__(self._view, NetworkSearchConfig("uct", False, params), leaf_batch)
-        self.simulations = integer("simulations", simulations, 1, 10**6)
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        self.simulations = check_integer("simulations", simulations, 1, 10**6)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
+        self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
             self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._batch_size = 1

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.validation import check_options, check_seed
 
 LAYOUT = (  # S start, + goal, - trap, # obstacle; on the right the numbers of the cells
@@ -82,15 +82,15 @@ class GridWorld(gymnasium.Env[int, int]):
         Raises:
             ValueError: if a parameter is out of range.
         """
-        self._living_reward = real("living_reward", living_reward, -1e6, 1e6)
+        self._living_reward = check_real("living_reward", living_reward, -1e6, 1e6)
         self._rewards = {
-            GOAL: real("goal_reward", goal_reward, -1e6, 1e6),
-            TRAP: real("trap_reward", trap_reward, -1e6, 1e6),
+            GOAL: check_real("goal_reward", goal_reward, -1e6, 1e6),
+            TRAP: check_real("trap_reward", trap_reward, -1e6, 1e6),
         }
-        self._slip = real("slip", slip, 0, 1)
-        self._random_start = bool(choice("random_start", random_start, (False, True)))
-        self._illegal_action = choice("illegal_action", illegal_action, ("stay", "raise"))
-        self.render_mode = choice(
+        self._slip = check_real("slip", slip, 0, 1)
+        self._random_start = bool(check_choice("random_start", random_start, (False, True)))
+        self._illegal_action = check_choice("illegal_action", illegal_action, ("stay", "raise"))
+        self.render_mode = check_choice(
             "render_mode", render_mode, (None, *self.metadata["render_modes"])
         )
         self.observation_space: spaces.Space[Any] = spaces.Discrete(len(CELLS))
@@ -117,7 +117,7 @@ class GridWorld(gymnasium.Env[int, int]):
             raise ValueError("call reset before step")
         if self._cell not in FREE:
             raise ValueError(f"the episode is over in cell {self._cell}: call reset before step")
-        action = integer("action", action, 0, len(ACTIONS) - 1)
+        action = check_integer("action", action, 0, len(ACTIONS) - 1)
         if self._illegal_action == "raise" and not action_mask(self._cell)[action]:
             legal = np.flatnonzero(action_mask(self._cell))
             raise ValueError(
@@ -143,8 +143,8 @@ class GridWorld(gymnasium.Env[int, int]):
         Raises:
             ValueError: if there is no such action, or if `cell` is not one of `FREE`.
         """
-        choice("cell", int(cell), FREE)
-        action = integer("action", action, 0, len(ACTIONS) - 1)
+        check_choice("cell", int(cell), FREE)
+        action = check_integer("action", action, 0, len(ACTIONS) - 1)
         sides = ((action - 1) % len(ACTIONS), (action + 1) % len(ACTIONS))
         moves = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
         next_cells = [(p, next_cell(cell, move)) for p, move in moves if p > 0]

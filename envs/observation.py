@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.envs.validation import check_dtype, check_flag
 
 OBSERVATION_KINDS = ("planes", "flat", "dict", "flat_dict")
@@ -59,9 +59,9 @@ class ObservationFormat:
         Raises:
             ValueError: if a field has a value that is not allowed.
         """
-        kind = choice("observation", self.observation, OBSERVATION_KINDS)
+        kind = check_choice("observation", self.observation, OBSERVATION_KINDS)
         mask_dtype = check_dtype(self.mask_dtype, "mask_dtype", MASK_DTYPES)
-        end_mask = choice("end_mask", self.end_mask, (None, *END_MASKS)) or "zeros"
+        end_mask = check_choice("end_mask", self.end_mask, (None, *END_MASKS)) or "zeros"
         fields = {
             "dtype": check_dtype(self.dtype),
             "channels_last": check_flag("channels_last", self.channels_last),

@@ -60,7 +60,7 @@ def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
     )
 
 
-def integer(name: str, value: Any, low: int, high: int) -> int:
+def check_integer(name: str, value: Any, low: int, high: int) -> int:
     """Return `value` if it is an integer in [low, high].
 
     Raises:
@@ -72,7 +72,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     return int(value)
 
 
-def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
+def check_choice(name: str, value: Any, options: Sequence[Any]) -> Any:
     """Return `value` if it equals one of `options` and has its type.
 
     Raises:
@@ -87,7 +87,7 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
     raise ValueError(f"{name} must be one of {expected}, got {value!r}{suggestion}")
 
 
-def real(name: str, value: Any, low: float, high: float) -> float:
+def check_real(name: str, value: Any, low: float, high: float) -> float:
     """Return `value` as a float if it is a number in [low, high].
 
     Raises:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import UnknownParameter, choice, keyword_names, unknown_parameter
+from ludoteca.envs.params import UnknownParameter, check_choice, keyword_names, unknown_parameter
 from ludoteca.envs.registry import make_game
 
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
@@ -86,7 +86,9 @@ def check_flag(name: str, flag: Any) -> bool:
     Raises:
         ValueError: if it is not a boolean (of Python or NumPy).
     """
-    return bool(choice(name, bool(flag) if isinstance(flag, np.bool_) else flag, (False, True)))
+    return bool(
+        check_choice(name, bool(flag) if isinstance(flag, np.bool_) else flag, (False, True))
+    )
 
 
 def check_dtype(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.files import write_atomically
@@ -44,8 +44,8 @@ def measure_agreement(
             fractions of `self_agreement` would be equal.
         seed: seed of the games and of the samples.
     """
-    integer("moves", moves, 1, 10**9)
-    integer("repeats", repeats, 3, 1_000)
+    check_integer("moves", moves, 1, 10**9)
+    check_integer("repeats", repeats, 3, 1_000)
     game_object = make_game(game)
     if not game_object.simultaneous:
         raise ValueError(f"game must be simultaneous, got {game_object.spec}")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.cli.commands import Command, run_command
@@ -89,7 +89,7 @@ def rate_checkpoints(
     Raises:
         ValueError: if there are no checkpoints, or an argument is invalid.
     """
-    integer("games", games, 2, 10**6)
+    check_integer("games", games, 2, 10**6)
     if "{path}" not in agent:
         raise ValueError(
             f"agent must contain {{path}}, which stands for the checkpoint's file, got {agent!r}"

@@ -16,7 +16,7 @@ from ludoteca.envs.contract import (
 )
 from ludoteca.envs.contract_positions import require
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.environment_checks import as_game, check_environments
 
 
@@ -68,7 +68,7 @@ def check_kernels(
     Raises:
         ContractError: at the first violation.
     """
-    integer("games", games, 1, 10**6)
+    check_integer("games", games, 1, 10**6)
     game = as_game(game)
     check_names(game)
     require(game.num_players >= 1, f"{game.spec} must have a player, got {game.num_players}")

@@ -13,7 +13,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
@@ -153,12 +153,12 @@ def play_match(
             illegal action.
     """
     game = make_game(game) if isinstance(game, str) else game
-    integer("games", games, 1, 10**9)
-    integer("first_game", first_game, 0, 10**9)
-    integer("batch_size", batch_size, 1, 10**6)
-    integer("num_threads", num_threads, 1, 1024)
-    integer("num_replays", num_replays, 0, games)
-    integer("random_plies", random_plies, 0, 10**6)
+    check_integer("games", games, 1, 10**9)
+    check_integer("first_game", first_game, 0, 10**9)
+    check_integer("batch_size", batch_size, 1, 10**6)
+    check_integer("num_threads", num_threads, 1, 1024)
+    check_integer("num_replays", num_replays, 0, games)
+    check_integer("random_plies", random_plies, 0, 10**6)
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
         raise ValueError("agents that are not spec strings cannot play in more than one thread")
     if time_control is not None:

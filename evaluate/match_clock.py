@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 # Times of a player in one game: number of moves, seconds of all moves, seconds of the slowest move,
 # and number of moves that were out of time.
@@ -167,10 +167,10 @@ def times_from_json(fields: dict[str, Any]) -> MoveTimes:
         TypeError: if a field is missing or unknown.
     """
     times = MoveTimes(**fields)
-    integer("moves", times.moves, 0, 10**15)
-    integer("out_of_time", times.out_of_time, 0, 10**15)
+    check_integer("moves", times.moves, 0, 10**15)
+    check_integer("out_of_time", times.out_of_time, 0, 10**15)
     return replace(
         times,
-        seconds=real("seconds", times.seconds, 0, 1e15),
-        slowest=real("slowest", times.slowest, 0, 1e15),
+        seconds=check_real("seconds", times.seconds, 0, 1e15),
+        slowest=check_real("slowest", times.slowest, 0, 1e15),
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, make_match_agents, play_match
 from ludoteca.evaluate.match_clock import agent_times
@@ -108,7 +108,7 @@ def play_sequential_match(
             f"expected 2 agents for a sequential test, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
-    integer("max_games", max_games, test.games_per_result, 10**9)
+    check_integer("max_games", max_games, test.games_per_result, 10**9)
     if max_games % test.games_per_result:
         raise ValueError(
             f"max_games must be even, as a pentanomial test counts pairs of games, got {max_games}"

@@ -209,12 +209,12 @@ def make_executor(
         ImportError: if Ray is not installed.
         ConnectionError: if the cluster cannot be reached.
     """
-    from ludoteca.envs.params import integer
+    from ludoteca.envs.params import check_integer
     from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores
 
     address, resources = parse_executor(spec)
     if num_workers is not None:
-        integer("the number of workers", num_workers, 1, 10**5)
+        check_integer("the number of workers", num_workers, 1, 10**5)
     if spec == LOCAL:
         count = cores() if num_workers is None else num_workers
         count = count if num_tasks is None else max(min(count, num_tasks), 1)

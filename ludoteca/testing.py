@@ -18,7 +18,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.contract_positions import ContractError, require
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.environment_checks import as_game, check_environments
 from ludoteca.evaluate.game_checks import check_game, check_kernels
 from ludoteca.evaluate.match import MatchResult, play_match
@@ -52,7 +52,7 @@ def check_agent(
         ValueError: if the agent does not play the game, or plays an illegal action.
         TypeError: if `agent` is a spec string and there is no `game`.
     """
-    integer("games", games, 2, 10**6)
+    check_integer("games", games, 2, 10**6)
     if game is None:
         if isinstance(agent, str):
             raise TypeError(f"expected a game for the spec string, check_agent({agent!r}, game)")

@@ -26,7 +26,7 @@ from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch, SearchResult
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.gatekeeper import Gatekeeper
@@ -125,21 +125,21 @@ class AlphaZeroConfig(RLConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("num_simulations", "max_num_considered_actions"):
-            integer(name, getattr(self, name), 1, 10**9)
+            check_integer(name, getattr(self, name), 1, 10**9)
         self.check_auto("buffer_size")
         self.check_auto("learning_starts", least=0)
         for name in ("fast_simulations", "temperature_plies", "random_plies"):
-            integer(name, getattr(self, name), 0, 2**62)
+            check_integer(name, getattr(self, name), 0, 2**62)
         for name in ("solver_empties", "gating_interval"):
-            integer(name, getattr(self, name), 0, 2**62)
-        integer("eval_simulations", self.eval_simulations, 0, 10**6)
-        integer("gating_games", self.gating_games, 2, 10**6)
+            check_integer(name, getattr(self, name), 0, 2**62)
+        check_integer("eval_simulations", self.eval_simulations, 0, 10**6)
+        check_integer("gating_games", self.gating_games, 2, 10**6)
         fractions = ("full_search_prob", "dirichlet_fraction", "outcome_weight", "gating_threshold")
         for name in fractions:
-            real(name, getattr(self, name), 0, 1)
+            check_real(name, getattr(self, name), 0, 1)
         for name in ("c_puct", "dirichlet_alpha", "temperature", "vf_coef"):
-            real(name, getattr(self, name), 0, 1e9)
-        choice("search_policy", self.search_policy, ("puct", "gumbel"))
+            check_real(name, getattr(self, name), 0, 1e9)
+        check_choice("search_policy", self.search_policy, ("puct", "gumbel"))
         if not self.eval_opponents:
             raise ValueError("eval_opponents must name at least one opponent, got none")
 

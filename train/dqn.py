@@ -25,7 +25,7 @@ from ludoteca.agents.networks.q_network import QConfig, QNetwork, make_q_network
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.optimizer import Optimization, epsilon_at
@@ -123,10 +123,10 @@ class DQNConfig(RLConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer("n_step", self.n_step, 1, 10**9)
+        check_integer("n_step", self.n_step, 1, 10**9)
         self.check_auto("buffer_size")
         self.check_auto("learning_starts", least=0)
-        integer("target_update_interval", self.target_update_interval, 0, 2**62)
+        check_integer("target_update_interval", self.target_update_interval, 0, 2**62)
         for name in (
             "exploration_initial_eps",
             "exploration_final_eps",
@@ -135,14 +135,14 @@ class DQNConfig(RLConfig):
             "momentum",
             "prioritized_replay_beta",
         ):
-            real(name, getattr(self, name), 0, 1)
-        real("prioritized_replay_alpha", self.prioritized_replay_alpha, 0, 1e9)
-        choice("agent_seat", self.agent_seat, ("first", "second", "both"))
-        choice("experience", self.experience, ("simple", "mirrored"))
-        choice("td_target", self.td_target, ("reply", "negamax"))
-        choice("loss_function", self.loss_function, ("mse", "huber", "bce"))
+            check_real(name, getattr(self, name), 0, 1)
+        check_real("prioritized_replay_alpha", self.prioritized_replay_alpha, 0, 1e9)
+        check_choice("agent_seat", self.agent_seat, ("first", "second", "both"))
+        check_choice("experience", self.experience, ("simple", "mirrored"))
+        check_choice("td_target", self.td_target, ("reply", "negamax"))
+        check_choice("loss_function", self.loss_function, ("mse", "huber", "bce"))
         if self.games_per_update is not None:
-            integer("games_per_update", self.games_per_update, 1, 10**9)
+            check_integer("games_per_update", self.games_per_update, 1, 10**9)
         bounded = self.network.bounded
         if bounded != (self.loss_function == "bce"):
             raise ValueError(

@@ -22,7 +22,7 @@ from torch.nn import functional
 from ludoteca.agents.networks.ac_network import ACConfig, ACNetwork, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.augmentation import Augmentation
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.observations import Observations, observations_class
@@ -81,13 +81,13 @@ class ImitationConfig(SupervisedConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer("plateau_patience", self.plateau_patience, 1, 10**9)
+        check_integer("plateau_patience", self.plateau_patience, 1, 10**9)
         for name in ("final_learning_rate", "weight_decay", "max_grad_norm", "vf_coef"):
-            real(name, getattr(self, name), 0, 1e9)
+            check_real(name, getattr(self, name), 0, 1e9)
         for name in ("plateau_factor", "momentum"):
-            real(name, getattr(self, name), 0, 1)
-        choice("optimizer", self.optimizer, ("adam", "sgd"))
-        choice("lr_schedule", self.lr_schedule, ("cosine", "plateau"))
+            check_real(name, getattr(self, name), 0, 1)
+        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
+        check_choice("lr_schedule", self.lr_schedule, ("cosine", "plateau"))
         if self.rating_range is not None and not self.rating_range[0] <= self.rating_range[1]:
             raise ValueError(f"rating_range must be (lowest, highest), got {self.rating_range}")
 

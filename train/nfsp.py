@@ -30,7 +30,7 @@ from ludoteca.agents.nfsp import NFSPAgent
 from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.minibatches import DECISION
@@ -106,9 +106,9 @@ class NFSPConfig(RLConfig):
         super().__post_init__()
         self.check_auto("buffer_size")
         self.check_auto("learning_starts", least=0)
-        integer("reservoir_buffer_capacity", self.reservoir_buffer_capacity, 1, 10**9)
-        integer("target_update_interval", self.target_update_interval, 0, 2**62)
-        choice("double_q", self.double_q, (False, True))
+        check_integer("reservoir_buffer_capacity", self.reservoir_buffer_capacity, 1, 10**9)
+        check_integer("target_update_interval", self.target_update_interval, 0, 2**62)
+        check_choice("double_q", self.double_q, (False, True))
         for name in (
             "anticipatory_param",
             "exploration_initial_eps",
@@ -116,9 +116,9 @@ class NFSPConfig(RLConfig):
             "exploration_fraction",
             "gamma",
         ):
-            real(name, getattr(self, name), 0, 1)
+            check_real(name, getattr(self, name), 0, 1)
         for name in ("sl_learning_rate", "final_sl_learning_rate"):
-            real(name, getattr(self, name), 0, 1e9)
+            check_real(name, getattr(self, name), 0, 1e9)
         if self.network.value:
             raise ValueError(
                 "the networks of NFSP have no value head: expected network.value=False, got True"

@@ -12,7 +12,7 @@ from torch import nn
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.seat_network import SeatNetworkAgent
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.shared import Shared
 from ludoteca.train.algorithm import Algorithm
 from ludoteca.train.checkpoint import copy_weights
@@ -80,10 +80,10 @@ class ActorCriticConfig(RLConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_auto("past_opponent_interval")
-        integer("num_past_opponents", self.num_past_opponents, 0, 1000)
+        check_integer("num_past_opponents", self.num_past_opponents, 0, 1000)
         for name in ("gamma", "gae_lambda", "opponent_pool_prob"):
-            real(name, getattr(self, name), 0, 1)
-        real("vf_coef", self.vf_coef, 0, 1e9)
+            check_real(name, getattr(self, name), 0, 1)
+        check_real("vf_coef", self.vf_coef, 0, 1e9)
         if not self.network.value:
             raise ValueError("an actor-critic network needs network.value=True, got False")
         if not self.eval_opponents:

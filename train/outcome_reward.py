@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 
 from ludoteca.envs.api.single import GameEnv
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.train.returns import loss_weight
 
 
@@ -40,7 +40,10 @@ class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         if not isinstance(env.unwrapped, GameEnv):
             raise ValueError(f"expected an environment of ludoteca for one player, got {env}")
         self._game_env = env.unwrapped
-        self._win, self._loss = real("win", win, -1e9, 1e9), real("loss", loss, -1e9, 1e9)
+        self._win, self._loss = (
+            check_real("win", win, -1e9, 1e9),
+            check_real("loss", loss, -1e9, 1e9),
+        )
         self._by_length = by_length
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

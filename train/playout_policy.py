@@ -25,7 +25,7 @@ from ludoteca.agents.playout_weights import save_playout_weights
 from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.agents.search.report import OUTCOME_SCORES
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.files import write_atomically
@@ -77,17 +77,17 @@ class PlayoutPolicyConfig:
 
     def __post_init__(self) -> None:
         for method in self.methods:
-            choice("methods", method, METHODS)
+            check_choice("methods", method, METHODS)
         if not self.methods or len(set(self.methods)) < len(self.methods):
             raise ValueError(f"methods must be different, and at least one, got {self.methods}")
-        integer("seed", self.seed, 0, 2**63 - 1)
-        integer("random_plies", self.random_plies, 0, 10**6)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
+        check_integer("random_plies", self.random_plies, 0, 10**6)
         for name in (
             "positions", "test_positions", "self_play_simulations", "search_simulations", "epochs",
             "batch_size", "value_playouts", "gradient_playouts", "test_playouts",
         ):  # fmt: skip
-            integer(name, getattr(self, name), 1, 10**9)
-        real("learning_rate", self.learning_rate, 0, 10)
+            check_integer(name, getattr(self, name), 1, 10**9)
+        check_real("learning_rate", self.learning_rate, 0, 10)
 
 
 class EvaluatedPositions(NamedTuple):

@@ -24,7 +24,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import (
@@ -61,9 +61,9 @@ class PPOConfig(ActorCriticConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real("confident_fraction", self.confident_fraction, 0, 1)
+        check_real("confident_fraction", self.confident_fraction, 0, 1)
         for name in ("clip_range", "ent_coef", "final_ent_coef"):
-            real(name, getattr(self, name), 0, 1e9)
+            check_real(name, getattr(self, name), 0, 1e9)
 
 
 @dataclass(frozen=True)

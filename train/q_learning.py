@@ -21,7 +21,7 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from ludoteca.envs.grid_world import GridWorld
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.spec import parse_spec
 from ludoteca.files import write_atomically
 from ludoteca.progress import RunStatus, show_progress
@@ -59,13 +59,13 @@ class QLearningConfig:
     """Time limit of training in minutes; None: no limit."""
 
     def __post_init__(self) -> None:
-        integer("seed", self.seed, 0, 2**63 - 1)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
         for name in ("episodes", "n_eval_episodes"):
-            integer(name, getattr(self, name), 1, 10**9)
+            check_integer(name, getattr(self, name), 1, 10**9)
         for name in ("learning_rate", "gamma", "epsilon"):
-            real(name, getattr(self, name), 0, 1)
+            check_real(name, getattr(self, name), 0, 1)
         if self.minutes is not None:
-            real("minutes", self.minutes, 0, 1e9)
+            check_real("minutes", self.minutes, 0, 1e9)
         if self.learning_rate == 0:
             raise ValueError("learning_rate must be above 0, got 0: nothing would be learned")
 

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.train.algorithm import Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import ActorCriticConfig
@@ -36,7 +36,7 @@ class ReinforceConfig(ActorCriticConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real("ent_coef", self.ent_coef, 0, 1e9)
+        check_real("ent_coef", self.ent_coef, 0, 1e9)
 
 
 class Reinforce(ActorCritic):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 
 class Packing:
@@ -50,7 +50,7 @@ class RecordBuffer:
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]):
         """Allocate `capacity` records of `dtype`."""
-        self.capacity = integer("capacity", capacity, 1, 10**9)
+        self.capacity = check_integer("capacity", capacity, 1, 10**9)
         self.records = np.zeros(capacity, dtype)
         self.added = 0
 

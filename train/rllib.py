@@ -29,7 +29,7 @@ from ludoteca.agents.external.rllib import RLlibAgent
 from ludoteca.agents.external.rllib_module import has_logits
 from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 try:
     from ray.rllib.callbacks.callbacks import RLlibCallback
@@ -71,8 +71,8 @@ class Matchups:
                 f"opponents must be names of policies other than {LEARNER!r}, such as ('v0',), got "
                 f"{self.opponents!r}"
             )
-        integer("num_players", self.num_players, 2, 64)
-        real("latest_prob", self.latest_prob, 0, 1)
+        check_integer("num_players", self.num_players, 2, 64)
+        check_real("latest_prob", self.latest_prob, 0, 1)
 
     def __call__(self, agent_id: str, episode: Any, **kwargs: Any) -> str:
         """Return the policy that plays `agent_id`, such as `"player_0"`, in an episode."""
@@ -129,9 +129,9 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
             ValueError: if an argument is out of range.
         """
         super().__init__()
-        self.threshold = real("threshold", threshold, 0, 1)
-        self.min_games = integer("min_games", min_games, 1, 10**9)
-        self.size = integer("size", size, 1, 10_000)
+        self.threshold = check_real("threshold", threshold, 0, 1)
+        self.min_games = check_integer("min_games", min_games, 1, 10**9)
+        self.size = check_integer("size", size, 1, 10_000)
         self._pool = OpponentPool(size, latest_prob=latest_prob, seed=seed)
         self._recent: list[tuple[float, float]] = []  # points and games of the last iterations
         self._added = 0

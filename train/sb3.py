@@ -12,7 +12,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.pool import OpponentPool, PoolAgent, PoolMember
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.files import atomic_writer, read_json, write_atomically
 
 try:
@@ -91,8 +91,8 @@ class SelfPlayCallback(BaseCallback):
             ValueError: if a parameter is out of range.
         """
         super().__init__(verbose)
-        self.snapshot_freq = integer("snapshot_freq", snapshot_freq, 1, 10**12)
-        self.epsilon = None if epsilon is None else real("epsilon", epsilon, 0, 1)
+        self.snapshot_freq = check_integer("snapshot_freq", snapshot_freq, 1, 10**12)
+        self.epsilon = None if epsilon is None else check_real("epsilon", epsilon, 0, 1)
         self.save_path = None if save_path is None else Path(save_path)
         self.fixed_opponents = fixed_opponents
         self.pool = OpponentPool(pool_size, sampling=sampling, latest_prob=latest_prob, seed=seed)

@@ -25,7 +25,7 @@ from ludoteca.agents.search.network.decoupled_search import (
 from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.seat_network import make_seat_evaluator
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.train.algorithm import Inference, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.opponent_pool import ActorCriticConfig
@@ -67,7 +67,7 @@ class SearchImitationConfig(ActorCriticConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("num_simulations", "buffer_size"):
-            integer(name, getattr(self, name), 1, 10**9)
+            check_integer(name, getattr(self, name), 1, 10**9)
         fractions = (
             "search_prob",
             "improvement_fraction",
@@ -75,9 +75,9 @@ class SearchImitationConfig(ActorCriticConfig):
             "fpu_reduction",
         )
         for name in fractions:
-            real(name, getattr(self, name), 0, 1)
+            check_real(name, getattr(self, name), 0, 1)
         for name in ("c_puct", "value_scale"):
-            real(name, getattr(self, name), 0, 1e9)
+            check_real(name, getattr(self, name), 0, 1e9)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.executor import LOCAL, parse_executor
 
 # Value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`. The
@@ -141,11 +141,11 @@ class RLConfig:
 
     def __post_init__(self) -> None:
         for name in ("games", "batch_size", "eval_games", "final_eval_games"):
-            integer(name, getattr(self, name), 1, 10**9)
+            check_integer(name, getattr(self, name), 1, 10**9)
         self.check_auto("games_per_iteration", "log_interval", "eval_interval")
         for name in ("seed", "checkpoint_interval"):
-            integer(name, getattr(self, name), 0, 2**62)
-        integer("threads", self.threads, 1, 1024)
+            check_integer(name, getattr(self, name), 0, 2**62)
+        check_integer("threads", self.threads, 1, 1024)
         non_negative = (
             "learning_rate",
             "final_learning_rate",
@@ -154,13 +154,13 @@ class RLConfig:
             "replay_ratio",
         )
         for name in non_negative:
-            real(name, getattr(self, name), 0, 1e9)
-        choice("optimizer", self.optimizer, ("adam", "sgd"))
+            check_real(name, getattr(self, name), 0, 1e9)
+        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
         self._check_actors()
-        choice("checkpoint_selection", self.checkpoint_selection, ("best", "last"))
-        choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+        check_choice("checkpoint_selection", self.checkpoint_selection, ("best", "last"))
+        check_choice("precision", self.precision, ("auto", "float32", "bfloat16"))
         if self.minutes is not None:
-            real("minutes", self.minutes, 0, 1e9)
+            check_real("minutes", self.minutes, 0, 1e9)
 
     def _check_actors(self) -> None:
         """Validate the settings of self-play actors.
@@ -168,9 +168,9 @@ class RLConfig:
         Raises:
             ValueError: if one is invalid.
         """
-        integer("num_actors", self.num_actors, 1, 10**5)
-        integer("max_staleness", self.max_staleness, 0, 10**6)
-        choice("inference", self.inference, ("actors", "central"))
+        check_integer("num_actors", self.num_actors, 1, 10**5)
+        check_integer("max_staleness", self.max_staleness, 0, 10**6)
+        check_choice("inference", self.inference, ("actors", "central"))
         parse_executor(self.executor)
         if self.games_per_iteration != AUTO and self.games_per_iteration % self.num_actors:
             raise ValueError(
@@ -199,7 +199,7 @@ class RLConfig:
         for name in names:
             if (value := getattr(self, name)) != AUTO:
                 try:
-                    integer(name, value, least, 10**9)
+                    check_integer(name, value, least, 10**9)
                 except ValueError as error:
                     raise ValueError(
                         f"{error}; {AUTO} scales it with the length of the run"
@@ -257,16 +257,16 @@ class SupervisedConfig:
     def __post_init__(self) -> None:
         for name in ("games", "positions_per_epoch"):
             if getattr(self, name) is not None:
-                integer(name, getattr(self, name), 1, 10**9)
+                check_integer(name, getattr(self, name), 1, 10**9)
         for name in ("epochs", "batch_size"):
-            integer(name, getattr(self, name), 1, 10**9)
+            check_integer(name, getattr(self, name), 1, 10**9)
         for name in ("patience", "seed"):
-            integer(name, getattr(self, name), 0, 2**62)
-        real("validation_fraction", self.validation_fraction, 1e-6, 0.9)
-        real("learning_rate", self.learning_rate, 0, 1e9)
-        choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+            check_integer(name, getattr(self, name), 0, 2**62)
+        check_real("validation_fraction", self.validation_fraction, 1e-6, 0.9)
+        check_real("learning_rate", self.learning_rate, 0, 1e9)
+        check_choice("precision", self.precision, ("auto", "float32", "bfloat16"))
         if self.minutes is not None:
-            real("minutes", self.minutes, 0, 1e9)
+            check_real("minutes", self.minutes, 0, 1e9)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.jit import compiled, factory, kernel
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 
 class SumTree:
@@ -36,9 +36,9 @@ class SumTree:
             alpha: exponent of the priorities.
             epsilon: added to errors, so that every transition can be sampled.
         """
-        self.capacity = integer("capacity", capacity, 1, 10**9)
-        self.alpha = real("alpha", alpha, 0, 10)
-        self.epsilon = real("epsilon", epsilon, 0, 1e6)
+        self.capacity = check_integer("capacity", capacity, 1, 10**9)
+        self.alpha = check_real("alpha", alpha, 0, 10)
+        self.epsilon = check_real("epsilon", epsilon, 0, 1e6)
         self.leaves = 1 << (capacity - 1).bit_length()
         self.tree = np.zeros(2 * self.leaves)
         self.largest = 1.0

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.registry import default_game
 from ludoteca.train.algorithms import choose_algorithm, find_algorithm
 from ludoteca.train.command import run
@@ -59,7 +59,7 @@ class TimedRun:
         if preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
         if minutes is not None:
-            real("minutes", minutes, 0.1, 10_000)
+            check_real("minutes", minutes, 0.1, 10_000)
         if opponent != "self":
             make_agent(opponent, game)  # raises before any work if the opponent is unknown
         self.game = game
@@ -72,7 +72,7 @@ class TimedRun:
         config = replace(config, run_dir=run_dir or default_run_dir(game, time_name), seed=seed)
         if threads is not None:
             config = replace(config, threads=threads)
-        config = replace(config, num_actors=integer("processes", processes, 1, 1024))
+        config = replace(config, num_actors=check_integer("processes", processes, 1, 1024))
         prog = f"python -m {self.algorithm.module}"
         self.config: Any = with_settings(config, settings, prog)
         names = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}

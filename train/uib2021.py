@@ -21,7 +21,7 @@ from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.train.distributed import ranks
 from ludoteca.train.ppo import PPO, ActorCriticRollout, PPOConfig
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
@@ -51,8 +51,8 @@ class UIB2021Config(PPOConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("gating_games", "max_rollouts"):
-            integer(name, getattr(self, name), 1, 10**9)
-        real("gating_threshold", self.gating_threshold, 0, 1)
+            check_integer(name, getattr(self, name), 1, 10**9)
+        check_real("gating_threshold", self.gating_threshold, 0, 1)
         if self.overlap_actor_learner:
             raise ValueError(
                 "uib2021 plays and learns in turn: expected overlap_actor_learner=False, got True"

@@ -11,7 +11,7 @@ from ludoteca.agents.external.onnx_signature import VIEWS, find_encoder, find_si
 from ludoteca.agents.predictor import Observer
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import uniform
 from ludoteca.envs.targets import untrusted_names
@@ -65,7 +65,7 @@ class ONNXAgent(Agent):
             ValueError: if it contains no model, or one that does not fit the game.
         """
         super().__init__(game)
-        choice("view", view, ("auto", *VIEWS))
+        check_choice("view", view, ("auto", *VIEWS))
         self._path, self._deterministic = Path(path), bool(deterministic)
         self._threads, self._view_options = threads, (view, channels_last)
         self._session = _load(self._path, threads)

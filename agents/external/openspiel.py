@@ -23,7 +23,7 @@ from ludoteca.agents.games.knowledge import load
 from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
@@ -65,11 +65,11 @@ class OpenSpielAgent(Agent):
             ImportError: if OpenSpiel is not installed.
         """
         super().__init__(game)
-        self.simulations = integer("simulations", simulations, MIN_SIMULATIONS, INT_MAX)
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        self.uct_c = real("uct_c", uct_c, 0, 1e6)
-        self.rollouts = integer("rollouts", rollouts, 1, 10**6)
-        self.solve = choice("solve", solve, (False, True))
+        self.simulations = check_integer("simulations", simulations, MIN_SIMULATIONS, INT_MAX)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
+        self.uct_c = check_real("uct_c", uct_c, 0, 1e6)
+        self.rollouts = check_integer("rollouts", rollouts, 1, 10**6)
+        self.solve = check_choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
         self._spiel_game, self._to_spiel, self._to_ours = self._find_spiel_game()
         self._tracked: dict[int, _TrackedGame] = {}  # by env_index

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 
 ACTIVATIONS = {
     "elu": nn.ELU, "gelu": nn.GELU, "identity": nn.Identity, "leaky_relu": nn.LeakyReLU,
@@ -160,7 +160,7 @@ def _build(description: dict[str, Any]) -> nn.Module:
         return nn.Conv2d(inputs, outputs, (kernel[0], kernel[1]), (stride[0], stride[1]), bias=bias)
     if kind == "layer_norm":
         return nn.LayerNorm(
-            _sizes(description["size"])[0], eps=real("eps", description["eps"], 0, 1)
+            _sizes(description["size"])[0], eps=check_real("eps", description["eps"], 0, 1)
         )
     if kind == "zero_pad":
         padding = tuple(int(n) for n in description["padding"])

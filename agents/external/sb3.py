@@ -12,7 +12,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
 from ludoteca.agents.sampling import sample_by_logits, sample_legal
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.envs.rng import uniform
 
 try:
@@ -65,7 +65,7 @@ class SB3Agent(Agent):
         super().__init__(game)
         self._policy, self._deterministic = policy, deterministic
         self._channels_last = channels_last
-        self._epsilon = real("epsilon", epsilon, 0, 1)
+        self._epsilon = check_real("epsilon", epsilon, 0, 1)
         self._scores, is_distribution = find_scores(policy)
         if not (deterministic or is_distribution):
             raise ValueError(

@@ -11,7 +11,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
 from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import untrusted_names
 from ludoteca.envs.validation import check_dtype, check_flag
@@ -262,7 +262,7 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
 def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, Any]:
     """Return the validated options of `TorchAgent`, as JSON content."""
     return {
-        "kind": choice("kind", kind, KINDS),
+        "kind": check_choice("kind", kind, KINDS),
         "dtype": check_dtype(dtype).name,
         "channels_last": check_flag("channels_last", channels_last),
         "flat": check_flag("flat", flat),

@@ -12,7 +12,7 @@ from ludoteca.agents.networks.pooling import global_pooling
 from ludoteca.agents.networks.seats import SeatEncoder, View
 from ludoteca.agents.networks.weights import load_network
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 
 Kind = Literal["torus", "residual", "uib2021"]
 # Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis of
@@ -39,11 +39,11 @@ class ACConfig:
     """Whether the network has a value head."""
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, tuple(BODIES))
-        choice("view", self.view, ("plain", "hand_crafted"))
-        choice("value", self.value, (False, True))
-        integer("filters", self.filters, 1, 4096)
-        integer("blocks", self.blocks, 0, 100)
+        check_choice("kind", self.kind, tuple(BODIES))
+        check_choice("view", self.view, ("plain", "hand_crafted"))
+        check_choice("value", self.value, (False, True))
+        check_integer("filters", self.filters, 1, 4096)
+        check_integer("blocks", self.blocks, 0, 100)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration as JSON content."""

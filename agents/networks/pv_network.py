@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class PVConfig:
     """Number of residual blocks of two convolutions."""
 
     def __post_init__(self) -> None:
-        integer("filters", self.filters, 1, 4096)
-        integer("blocks", self.blocks, 0, 100)
+        check_integer("filters", self.filters, 1, 4096)
+        check_integer("blocks", self.blocks, 0, 100)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration as JSON content."""

@@ -10,7 +10,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Convolution2x2
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 
 Kind = Literal["tanaka2018", "residual"]
 Init = Literal["default", "zero", "zero_head"]
@@ -39,14 +39,14 @@ class QConfig:
     loss `bce` (binary cross-entropy) needs that."""
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, tuple(BODIES))
-        choice("init", self.init, ("default", "zero", "zero_head"))
-        integer("blocks", self.blocks, 0, 100)
-        choice("dueling", self.dueling, (False, True))
-        choice("bounded", self.bounded, (False, True))
-        integer("the number of filters", len(self.filters), 0, 100)
+        check_choice("kind", self.kind, tuple(BODIES))
+        check_choice("init", self.init, ("default", "zero", "zero_head"))
+        check_integer("blocks", self.blocks, 0, 100)
+        check_choice("dueling", self.dueling, (False, True))
+        check_choice("bounded", self.bounded, (False, True))
+        check_integer("the number of filters", len(self.filters), 0, 100)
         for filters in self.filters:
-            integer("filters", filters, 1, 4096)
+            check_integer("filters", filters, 1, 4096)
         if self.kind == "residual" and len(self.filters) != 1:
             raise ValueError(f"kind=residual needs one number of filters, got {self.filters}")
         if self.kind == "tanaka2018" and self.dueling:

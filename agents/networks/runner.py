@@ -14,7 +14,7 @@ from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.vectors import LANES
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 
 Precision = Literal["auto", "float32", "bfloat16"]
 InferencePrecision = Literal["auto", "float32", "bfloat16", "int16"]
@@ -65,8 +65,8 @@ class Runner:
         Raises:
             ValueError: if a parameter is out of range, or the network cannot be compiled.
         """
-        choice("precision", precision, ("auto", *DTYPES))
-        choice("backend", backend, ("auto", "torch", "compiled"))
+        check_choice("precision", precision, ("auto", *DTYPES))
+        check_choice("backend", backend, ("auto", "torch", "compiled"))
         self._scale, self._device = scale, find_device(device)
         self._original = copy.deepcopy(network).to(self._device).eval()
         self.precision = self._find_precision(precision, backend)

@@ -11,7 +11,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.envs.symmetry import Symmetry
 
 View = Literal["plain", "hand_crafted"]
@@ -40,7 +40,7 @@ class SeatEncoder:
                 or the view is `hand_crafted` and the game is sequential or has no hand-crafted
                 features.
         """
-        choice("view", view, ("plain", "hand_crafted"))
+        check_choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
         self._sequential = None if game.simultaneous else Encoder(game)
         if self._sequential is not None:

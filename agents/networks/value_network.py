@@ -12,7 +12,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.weights import load_network
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.symmetry import Symmetry
 
 View = Literal["second", "mover"]
@@ -34,12 +34,12 @@ class ValueConfig:
     `mover`: the player to move."""
 
     def __post_init__(self) -> None:
-        integer("the number of filters", len(self.filters), 0, 100)
+        check_integer("the number of filters", len(self.filters), 0, 100)
         for filters in self.filters:
-            integer("filters", filters, 1, 4096)
-        integer("hidden", self.hidden, 1, 10**5)
-        real("dropout", self.dropout, 0, 0.99)
-        choice("view", self.view, ("second", "mover"))
+            check_integer("filters", filters, 1, 4096)
+        check_integer("hidden", self.hidden, 1, 10**5)
+        check_real("dropout", self.dropout, 0, 0.99)
+        check_choice("view", self.view, ("second", "mover"))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration as JSON content."""

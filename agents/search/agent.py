@@ -15,7 +15,7 @@ from ludoteca.agents.search.options import (
 from ludoteca.agents.search.report import SearchReport, make_exact_report, make_report
 from ludoteca.agents.search.select import MAX, ROBUST, UNKNOWN
 from ludoteca.agents.search.sequential.act import make_act, make_best_child
-from ludoteca.agents.search.sequential.parallel import PARALLEL, SearchThreads
+from ludoteca.agents.search.sequential.parallel import PARALLEL, SearchWorkspace
 from ludoteca.agents.search.sequential.reuse import keep_subtree
 from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
@@ -25,7 +25,7 @@ from ludoteca.agents.search.tuning import TunedCombination, tuning_result
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 
 
 class MCTSAgent(TreeSearchAgent):
@@ -108,9 +108,9 @@ class MCTSAgent(TreeSearchAgent):
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
         if reuse and "rng" in (game.state.names or ()):
             raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
-        self._num_threads = integer("threads", threads, 1, 1024)
-        self._parallel = choice("parallel", parallel, PARALLEL)
-        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        self._num_threads = check_integer("threads", threads, 1, 1024)
+        self._parallel = check_choice("parallel", parallel, PARALLEL)
+        self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)
         super().__init__(
             game,
             simulations,
@@ -136,22 +136,24 @@ class MCTSAgent(TreeSearchAgent):
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("reuse=True needs parallel='tree' or threads=1, got parallel='root'")
         # 60: the empty squares of the starting position in Othello.
-        self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
+        self.solver_empties = check_integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._one_at_a_time = (
             reuse or threads > 1 or self.seconds is not None or self._endgame_solver is not None
         )
 
-    def _make_threads(self) -> SearchThreads:
-        """Return new workspaces, one per thread; trees without reuse are no larger than needed."""
+    def _make_workspace(self) -> SearchWorkspace:
+        """Return a new workspace; trees without reuse are no larger than needed."""
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
-        threads = SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
-        for tree in threads.trees:
+        workspace = SearchWorkspace(
+            self.game, self.config, nodes, self._num_threads, self._parallel
+        )
+        for tree in workspace.trees:
             if self._playout_weights is not None:
                 tree.work["playout_weights"] = self._playout_weights
-        return threads
+        return workspace
 
     def tuning_results(self, player: int) -> list[TunedCombination]:
         """Return the statistics of all combinations of tuned values in the last search.
@@ -202,23 +204,26 @@ class MCTSAgent(TreeSearchAgent):
             return super().act(states, seats, rngs, env_indices)
         actions = np.zeros(len(states), np.int64)
         act = make_act(self.game, self.config)
-        workspace = tuple(self._threads.trees[0])
+        workspace = tuple(self._workspace.trees[0])
         act(workspace, states, rngs, self._params, self.simulations, self.action_selection, actions)
         return actions
 
-    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, workspace: Any) -> int:
         """See `TreeSearchAgent`; `seat` is always the player to move."""
-        return self.search(s, rng, threads).action
+        return self.search(s, rng, workspace).action
 
     def search(
-        self, s: Any, rng: NDArray[np.uint64] | None = None, threads: SearchThreads | None = None
+        self,
+        s: Any,
+        rng: NDArray[np.uint64] | None = None,
+        workspace: SearchWorkspace | None = None,
     ) -> SearchReport:
         """Search one position and return the statistics.
 
         Args:
             s: the position, a record as `Game.new` returns.
             rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
-            threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
+            workspace: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
         """
         start = clock()
         if (
@@ -227,8 +232,9 @@ class MCTSAgent(TreeSearchAgent):
         ):
             return make_exact_report(self.game, solve_endgame(self.game, s))
         rng = np.zeros(1, np.uint64) if rng is None else rng
-        workspace = self._threads if threads is None else threads
-        if threads is None or not keep_subtree(self.game, workspace.trees[0], s):
+        is_new = workspace is None
+        workspace = self._workspace if workspace is None else workspace
+        if is_new or not keep_subtree(self.game, workspace.trees[0], s):
             workspace.reset(s, int(rng[0]))
         for other in workspace.trees[1:]:
             other.states[0] = s

@@ -8,7 +8,7 @@ from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_STATISTIC
 from ludoteca.agents.softmax_playouts import find_move_features
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 
 STRATEGIES = ("", "mab", "nmc", "lsi")  # strategies of on-line tuning; "": none
 
@@ -69,12 +69,12 @@ class SearchConfig:
     tune: str = ""
 
     def __post_init__(self) -> None:
-        choice("policy", self.policy, tuple(POLICIES))
-        choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
-        choice("mast", self.mast, ("", "gibbs", "greedy"))
-        choice("decisive", self.decisive, ("", "win", "both"))
-        choice("exploration.stdev", self.exploration_stdev, ("", "node", "root"))
-        choice("tune", self.tune, STRATEGIES)
+        check_choice("policy", self.policy, tuple(POLICIES))
+        check_choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
+        check_choice("mast", self.mast, ("", "gibbs", "greedy"))
+        check_choice("decisive", self.decisive, ("", "win", "both"))
+        check_choice("exploration.stdev", self.exploration_stdev, ("", "node", "root"))
+        check_choice("tune", self.tune, STRATEGIES)
         if not isinstance(self.groups, str):
             raise ValueError(f"groups must be the name of a partition, got {self.groups!r}")
         if self.scales_exploration and not POLICIES[self.policy].has_exploration_term:

@@ -13,11 +13,11 @@ from ludoteca.agents.search.simultaneous.report import make_decoupled_report
 from ludoteca.agents.search.simultaneous.reuse import keep_subtree
 from ludoteca.agents.search.simultaneous.search import make_search
 from ludoteca.agents.search.simultaneous.tree import check_joint_actions
-from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchThreads
+from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchWorkspace
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 
 class DecoupledMCTSAgent(TreeSearchAgent):
@@ -74,8 +74,8 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         check_joint_actions(game)
         if reuse and "rng" in (game.state.names or ()):
             raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
-        self._num_threads = integer("threads", threads, 1, 1024)
-        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        self._num_threads = check_integer("threads", threads, 1, 1024)
+        self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)
         if reuse and threads > 1:
             raise ValueError(f"reuse=True needs threads=1, got threads={threads}")
         super().__init__(
@@ -85,8 +85,8 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         self._best_action = make_best_action(game, self.config)
         self._is_max_robust = make_is_max_robust(game)
 
-    def _make_threads(self) -> DecoupledSearchThreads:
-        """Return new workspaces, one per thread; trees without reuse are no larger than needed."""
+    def _make_workspace(self) -> DecoupledSearchWorkspace:
+        """Return a new workspace; trees without reuse are no larger than needed."""
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
             max_simulations = -(-self.simulations // self._num_threads) * (
@@ -94,18 +94,18 @@ class DecoupledMCTSAgent(TreeSearchAgent):
             )
             # The last extension of `max_robust` may exceed the maximum; 2: the root, and rounding.
             nodes = min(nodes, max_simulations + self.simulations // 10 + 2)
-        return DecoupledSearchThreads(self.game, self.config, nodes, self._num_threads)
+        return DecoupledSearchWorkspace(self.game, self.config, nodes, self._num_threads)
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
         super().prepare()
-        self._is_max_robust(self._threads.trees[0].arms, 0)
+        self._is_max_robust(self._workspace.trees[0].arms, 0)
 
     def search(
         self,
         s: Any,
         rng: NDArray[np.uint64] | None = None,
-        threads: DecoupledSearchThreads | None = None,
+        workspace: DecoupledSearchWorkspace | None = None,
         seat: int = 0,
     ) -> SearchReport:
         """Search one position and return the statistics.
@@ -113,43 +113,43 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         Args:
             s: the position, a record as `Game.new` returns.
             rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
-            threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
+            workspace: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
             seat: the player to act.
         """
         start = clock()
         rng = np.zeros(1, np.uint64) if rng is None else rng
-        threads = self._threads if threads is None else threads
-        action = self._choose(s, rng, seat, threads)
-        return self._report(threads, seat, action, clock() - start)
+        workspace = self._workspace if workspace is None else workspace
+        action = self._choose(s, rng, seat, workspace)
+        return self._report(workspace, seat, action, clock() - start)
 
     def _report(
-        self, threads: DecoupledSearchThreads, seat: int, action: int, seconds: float
+        self, workspace: DecoupledSearchWorkspace, seat: int, action: int, seconds: float
     ) -> SearchReport:
         """Return the report of the search so far, which took `seconds`."""
-        nodes, arms = threads.statistics()
+        nodes, arms = workspace.statistics()
         title = f"decoupled MCTS ({self.config.policy}) of {self.game.name}, player {seat}"
         return make_decoupled_report(self.game, nodes, arms, seat, action, seconds, title)
 
-    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, workspace: Any) -> int:
         """See `TreeSearchAgent`."""
         start = clock()
-        threads = self._threads if threads is None else threads
-        work = threads.trees[0].work
-        if not (self.reuse and keep_subtree(self.game, self.config, threads, s)):
-            threads.reset(s, rng)
+        workspace = self._workspace if workspace is None else workspace
+        work = workspace.trees[0].work
+        if not (self.reuse and keep_subtree(self.game, self.config, workspace, s)):
+            workspace.reset(s, rng)
 
         def best() -> int:
             """Return the action to play by the statistics so far."""
-            arms = threads.statistics()[1]
+            arms = workspace.statistics()[1]
             return int(self._best_action(arms, seat, self.action_selection, self._params, work))
 
         self._simulate(
             start,
-            lambda count: threads.run(self._search, self._params, count),
-            lambda: self._is_max_robust(threads.statistics()[1], seat),
+            lambda count: workspace.run(self._search, self._params, count),
+            lambda: self._is_max_robust(workspace.statistics()[1], seat),
             lambda: False,
-            len(threads.trees),
-            lambda: self._report(threads, seat, best(), clock() - start),
+            len(workspace.trees),
+            lambda: self._report(workspace, seat, best(), clock() - start),
         )
         action = best()
         rng[:] = work["rng"][0]

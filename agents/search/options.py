@@ -19,7 +19,7 @@ from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, tuned_params
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.spec import parse_params
 
 # Parameters of options and their defaults; None: the default depends on the option or the game.
@@ -94,12 +94,12 @@ class SearchOptions:
         schedule, exploration_params = self._exploration()
         return SearchConfig(
             policy=self._policy()[0],
-            draw_is_loss=choice("draw", self.draw, ("half", "loss")) == "loss",
-            solver=choice("solver", self.solver, (False, True)),
+            draw_is_loss=check_choice("draw", self.draw, ("half", "loss")) == "loss",
+            solver=check_choice("solver", self.solver, (False, True)),
             amaf=parse_nested("amaf", self.amaf, AMAF_PARAMS)[0],
             mast=parse_nested("mast", self.mast, MAST_PARAMS)[0],
             decisive=self.decisive,
-            transpositions=choice("transpositions", self.transpositions, (False, True)),
+            transpositions=check_choice("transpositions", self.transpositions, (False, True)),
             shared_tree=shared_tree,
             playout=choose_playout(game, playout, playout_params["depth"], min_depth=0)[0],
             evaluation=playout_params["evaluation"],
@@ -131,7 +131,9 @@ class SearchOptions:
         params["mast_parameter"] = (
             (0.3 if mast == "gibbs" else 0.4) if parameter is None else parameter
         )
-        params["grave_reference"] = integer("amaf.reference", amaf_params["reference"], 0, 10**9)
+        params["grave_reference"] = check_integer(
+            "amaf.reference", amaf_params["reference"], 0, 10**9
+        )
         params["playout_depth"] = choose_playout(
             game, playout, playout_params["depth"], min_depth=0
         )[1]
@@ -139,7 +141,7 @@ class SearchOptions:
         params["final_exploration"] = exploration_params["final"]
         params["exploration_exponent"] = exploration_params["exponent"]
         params["depth_decay"] = exploration_params["depth_decay"]
-        params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
+        params["max_depth"] = check_integer("max_depth", self.max_depth, 0, 10**6)
         strategy, grid = self.tuning()
         if not strategy:
             return params
@@ -188,7 +190,7 @@ class SearchOptions:
     def _exploration(self) -> tuple[str, dict[str, Any]]:
         """Return the schedule of the exploration factor, and all parameters of `exploration`."""
         name, params = parse_nested("exploration", self.exploration, EXPLORATION_PARAMS)
-        choice("exploration", name, SCHEDULES)
+        check_choice("exploration", name, SCHEDULES)
         given = parse_params(self.exploration, self.exploration.partition(":")[2])
         needed = {"final": ("linear", "power"), "exponent": ("power",)}
         for key, schedules in needed.items():
@@ -199,18 +201,18 @@ class SearchOptions:
         default_exponent = 2.0 if name == "power" else 1.0
         exponent = default_exponent if params["exponent"] is None else params["exponent"]
         return name, {
-            "final": real("exploration.final", params["final"], 0, 1),
-            "exponent": real("exploration.exponent", exponent, 0.01, 100),
-            "depth_decay": real("exploration.depth_decay", params["depth_decay"], 0, 10),
+            "final": check_real("exploration.final", params["final"], 0, 1),
+            "exponent": check_real("exploration.exponent", exponent, 0.01, 100),
+            "depth_decay": check_real("exploration.depth_decay", params["depth_decay"], 0, 10),
             "stdev": params["stdev"],
         }
 
     def _policy(self) -> tuple[str, dict[str, Any]]:
         """Return the name and the parameters of the selection policy."""
         name = self.policy.partition(":")[0] or "ucb1"
-        choice("policy", name, tuple(POLICIES))
+        check_choice("policy", name, tuple(POLICIES))
         params = parse_nested("policy", self.policy, POLICIES[name].params)[1]
-        return name, {key: real(f"policy.{key}", params[key], -1e9, 1e9) for key in params}
+        return name, {key: check_real(f"policy.{key}", params[key], -1e9, 1e9) for key in params}
 
 
 def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

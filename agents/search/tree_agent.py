@@ -15,7 +15,7 @@ from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.records import batch_of_one
 
 # Maximum number of trees of an agent with `reuse`; the least recently used tree is dropped.
@@ -62,30 +62,30 @@ class TreeSearchAgent(Agent):
         """
         super().__init__(game)
         self.config, self._params = options.config(game, shared_tree), options.params(game)
-        self.simulations = integer("simulations", simulations, 1, 10**9)
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.simulations = check_integer("simulations", simulations, 1, 10**9)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         self.action_selection = ACTION_SELECTIONS.index(
-            choice("action_selection", action_selection, ACTION_SELECTIONS)
+            check_choice("action_selection", action_selection, ACTION_SELECTIONS)
         )
-        self.reuse = choice("reuse", reuse, (False, True))
+        self.reuse = check_choice("reuse", reuse, (False, True))
         self.monitor: Monitor | None = None
         self._playout_weights = options.playout_weights(game)
-        self._threads = self._make_threads()
+        self._workspace = self._make_workspace()
         self._reused_trees: dict[tuple[int, int], Any] = {}  # by env_index and seat
 
     @abstractmethod
-    def _make_threads(self) -> Any:
-        """Return new workspaces, one per thread."""
+    def _make_workspace(self) -> Any:
+        """Return a new workspace, with one tree per thread unless the threads share one."""
 
     @abstractmethod
-    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, workspace: Any) -> int:
         """Search one position; return the chosen action.
 
         Args:
             s: the position.
             rng: random stream, uint64 `[1]`, advanced in place.
             seat: the player to act.
-            threads: workspace with the tree to reuse, see `tree_of`; None: the agent's own.
+            workspace: workspace with the tree to reuse, see `tree_of`; None: the agent's own.
         """
 
     def max_simulations(self) -> int:
@@ -96,7 +96,7 @@ class TreeSearchAgent(Agent):
         """Search for the time of the clock, in workspaces of `max_nodes` nodes."""
         if self.seconds is None:
             self.seconds = time_control.thinking_seconds
-            self._threads = self._make_threads()
+            self._workspace = self._make_workspace()
             self._reused_trees = {}
         self.seconds = time_control.thinking_seconds
 
@@ -130,8 +130,8 @@ class TreeSearchAgent(Agent):
         actions = np.zeros(len(states), np.int64)
         for k in range(len(states)):
             seat = int(seats[k])
-            threads = self.tree_of(int(env_indices[k]), seat) if self.reuse else None
-            actions[k] = self._choose(states[k], rngs[k], seat, threads)
+            workspace = self.tree_of(int(env_indices[k]), seat) if self.reuse else None
+            actions[k] = self._choose(states[k], rngs[k], seat, workspace)
         return actions
 
     def tree_of(self, env_index: int, seat: int) -> Any:
@@ -144,11 +144,11 @@ class TreeSearchAgent(Agent):
             seat: the player that the agent plays.
         """
         key = (env_index, seat)
-        tree = self._reused_trees.pop(key, None) or self._make_threads()
-        self._reused_trees[key] = tree  # last: the first key is the least recently used
+        workspace = self._reused_trees.pop(key, None) or self._make_workspace()
+        self._reused_trees[key] = workspace  # last: the first key is the least recently used
         if len(self._reused_trees) > MAX_REUSED_TREES:
             del self._reused_trees[next(iter(self._reused_trees))]
-        return tree
+        return workspace
 
     def _simulate(
         self,

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SEARCH_PARAMS, STRATEGIES
-from ludoteca.envs.params import choice, real
+from ludoteca.envs.params import check_choice, check_real
 
 # Limits of the fixed-size arrays in `TUNED_PARAMS`.
 MAX_PARAMS, MAX_VALUES, MAX_COMBINATIONS, MAX_CANDIDATES = 4, 16, 256, 16
@@ -89,7 +89,7 @@ def tuned_params(
             values or combinations, or a value is not a number from -1e9 to 1e9 (`fpu` may be inf:
             actions without visits first).
     """
-    choice("tune", strategy, STRATEGIES[1:])
+    check_choice("tune", strategy, STRATEGIES[1:])
     if not 1 <= len(grid) <= MAX_PARAMS:
         known = ", ".join(targets)
         raise ValueError(
@@ -113,7 +113,7 @@ def tuned_params(
             raise ValueError(f"tune.{name} must be numbers such as 0.5/1/2, got {text!r}") from None
         for value in values:
             if value != math.inf or targets[name] != FPU:
-                real(f"tune.{name}", value, -1e9, 1e9)
+                check_real(f"tune.{name}", value, -1e9, 1e9)
         record["grid"][p, : len(values)], record["sizes"][p] = values, len(values)
         record["targets"][p] = targets[name]
         combinations *= len(values)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.percepts import hides_state
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, game_source, make_game
 from ludoteca.envs.serialization import state_from_json
@@ -71,7 +71,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
         if has_chance(game):
-            num_outcomes = integer(CHANCE_OUTCOMES, params[CHANCE_OUTCOMES], 1, MAX_OUTCOMES)
+            num_outcomes = check_integer(CHANCE_OUTCOMES, params[CHANCE_OUTCOMES], 1, MAX_OUTCOMES)
             self._outcomes = [(k, 1 / num_outcomes) for k in range(num_outcomes)]
         info = pyspiel.GameInfo(
             num_distinct_actions=game.num_actions,

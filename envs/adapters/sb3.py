@@ -24,7 +24,7 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.validation import (
     RANDOM_SEED_BOUND,
     as_game,
@@ -114,7 +114,7 @@ class SB3VecEnv(VecEnv):
             keys=keys,
             mask_dtype=mask_dtype,
         )
-        num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        num_envs = check_integer("num_envs", num_envs, 1, 2**31 - 1)
         self.game_batch = GameBatch(
             self.game,
             num_envs,

@@ -29,7 +29,7 @@ from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_render_mode, check_seed
 
 try:
@@ -99,8 +99,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
                 "Tianshou's collectors need opponent=..., such as 'random'; for self-play, call "
                 "set_opponent(agent), or use Tianshou's PettingZooEnv"
             )
-        self.env_num = self.wait_num = integer("num_envs", num_envs, 1, 2**31 - 1)
-        kind = choice("observation", observation, ("planes", "flat"))
+        self.env_num = self.wait_num = check_integer("num_envs", num_envs, 1, 2**31 - 1)
+        kind = check_choice("observation", observation, ("planes", "flat"))
         self.format = ObservationFormat(
             f"{kind}_dict" if kind == "flat" else "dict", dtype, channels_last, KEYS, "bool", "ones"
         )

@@ -23,7 +23,7 @@ from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_seed
 
 try:
@@ -99,8 +99,8 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             ValueError: if a parameter is out of range.
         """
         game = as_game(game, params, TorchRLEnv.__init__)
-        count = integer("num_envs", num_envs, 1, 2**31 - 1)
-        kind = choice("observation", observation, ("planes", "flat"))
+        count = check_integer("num_envs", num_envs, 1, 2**31 - 1)
+        kind = check_choice("observation", observation, ("planes", "flat"))
         format_ = ObservationFormat(kind, dtype, channels_last)
         game_batch = GameBatch(
             game,

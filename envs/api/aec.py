@@ -14,7 +14,7 @@ from ludoteca.envs.engine.episode_state import EVERY_SEAT
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import integer, keyword_names
+from ludoteca.envs.params import check_integer, keyword_names
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
@@ -141,7 +141,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._max_plies = (
             None
             if max_cycles is None
-            else game.num_players * integer("max_cycles", max_cycles, 1, 2**31)
+            else game.num_players * check_integer("max_cycles", max_cycles, 1, 2**31)
         )
         self._action = np.zeros((1, 1), np.int64)
         idle = idle_mask(game, check_flag("keep_agents", keep_agents))

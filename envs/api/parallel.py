@@ -15,7 +15,7 @@ from ludoteca.envs.engine.episode_state import RAISE
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
@@ -124,7 +124,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
         }
         self._max_cycles = (
-            None if max_cycles is None else integer("max_cycles", max_cycles, 1, 2**31)
+            None if max_cycles is None else check_integer("max_cycles", max_cycles, 1, 2**31)
         )
         self._keep_agents = check_flag("keep_agents", keep_agents)
         self._idle_mask = idle_mask(game, self._keep_agents)

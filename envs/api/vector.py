@@ -15,7 +15,7 @@ from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
     RANDOM_SEED_BOUND,
@@ -116,7 +116,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             keys=keys,
             mask_dtype=mask_dtype,
         )
-        num_envs = self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        num_envs = self.num_envs = check_integer("num_envs", num_envs, 1, 2**31 - 1)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {
             "render_modes": ["ansi", "rgb_array", "svg"],

@@ -25,7 +25,7 @@ from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.engine.thread_pool import ThreadPool
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import InterpretedFunction
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
 # A batch is stepped in slices, several per thread, so that a thread that starts late steps fewer.
@@ -79,11 +79,11 @@ class GameBatch:
         `autoreset` is `NEXT_STEP`, `SAME_STEP` or `DISABLED`; `record` turns `history` on. For the
         others see `ludoteca.envs.api.vector.GameVectorEnv`.
         """
-        integer("num_envs", count, 1, 2**31 - 1)  # named as the argument of the environments
-        integer("num_threads", num_threads, 1, 1024)
+        check_integer("num_envs", count, 1, 2**31 - 1)  # named as the argument of the environments
+        check_integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
         self.num_threads = num_threads
-        rule_name = choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
+        rule_name = check_choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
         self.illegal_rule = ILLEGAL_RULES[rule_name]
         opponents: tuple[Opponent, ...] = ()
         if opponent is None:
@@ -92,7 +92,7 @@ class GameBatch:
             self.seat_rule = EVERY_SEAT
         else:
             seats = ("random", *range(game.num_players))
-            seat = choice("agent_seat", agent_seat, seats)
+            seat = check_choice("agent_seat", agent_seat, seats)
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
             opponents = make_opponents(opponent, game)
         self._use_opponents(opponents)

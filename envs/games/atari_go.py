@@ -31,7 +31,7 @@ from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
 
 EMPTY, WALL = -1, 2
@@ -46,7 +46,7 @@ def atari_go(board_size: int = 7) -> Game:
     Args:
         board_size: 2 to 19.
     """
-    n = integer("board_size", board_size, 2, 19)
+    n = check_integer("board_size", board_size, 2, 19)
     # Cells with a WALL of one cell around the board; (row, column) is cell row * (n + 2) + column.
     num_cells = (n + 2) ** 2
     return Game(

@@ -25,7 +25,7 @@ from typing import Any
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.advance import HOME_ROWS, advance_game
 from ludoteca.envs.layout import Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 PAWN_STEPS = (
     *((-1, -1), (-1, 0), (-1, 1)),  # White
@@ -64,8 +64,8 @@ def breakthrough_holes(rows: int = 6, columns: int = 6, holes: str | None = None
         holes: where they are, e.g. `"b3+d3+c4+e4"`, which is the default on 6x6; on 8x8 it is
             `"c3+f3+c6+f6"`. None may be on a home row, and White must have a first move.
     """
-    integer("rows", rows, 2 * HOME_ROWS + 1, 8)
-    integer("columns", columns, 2, 8)
+    check_integer("rows", rows, 2 * HOME_ROWS + 1, 8)
+    check_integer("columns", columns, 2, 8)
     if holes is None:
         holes = USUAL_HOLES.get((rows, columns), "")
     names = _hole_names(holes, rows, columns)
@@ -103,8 +103,8 @@ def _breakthrough_game(
     params: dict[str, Any] | None = None,
     **rules: Any,
 ) -> Game:
-    integer("rows", rows, 2 * HOME_ROWS, 8)
-    integer("columns", columns, 2, 8)
+    check_integer("rows", rows, 2 * HOME_ROWS, 8)
+    check_integer("columns", columns, 2, 8)
     params = {"rows": rows, "columns": columns} | (params or {})
     return advance_game(name, title, params, PAWN_STEPS, PAWNS, **rules)
 

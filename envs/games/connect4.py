@@ -23,7 +23,7 @@ from ludoteca.envs.games.lines import EMPTY, in_line
 from ludoteca.envs.games.winner import UNDECIDED, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import grid_symmetries
 
 U0, U1 = np.uint64(0), np.uint64(1)
@@ -38,9 +38,9 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
         columns: 2 to 20.
         connect: discs in a row that win, 2 to the longer side.
     """
-    integer("rows", rows, 2, 20)
-    integer("columns", columns, 2, 20)
-    integer("connect", connect, 2, max(rows, columns))
+    check_integer("rows", rows, 2, 20)
+    check_integer("columns", columns, 2, 20)
+    check_integer("connect", connect, 2, max(rows, columns))
     return Game(
         name="connect4",
         title="Connect Four",

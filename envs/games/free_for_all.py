@@ -40,7 +40,7 @@ from ludoteca.envs.games.bitboards import (
 )
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
 STEPS: dict[str, Steps] = {
@@ -70,10 +70,10 @@ def free_for_all(
         move: how pieces move to empty cells, like a `"knight"` or a `"king"`.
         capture: how they capture, like a `"knight"` or a `"king"`.
     """
-    n = integer("board_size", board_size, 3, 6)
-    integer("plies", plies, 1, 100)
-    choice("move", move, tuple(STEPS))
-    choice("capture", capture, tuple(STEPS))
+    n = check_integer("board_size", board_size, 3, 6)
+    check_integer("plies", plies, 1, 100)
+    check_choice("move", move, tuple(STEPS))
+    check_choice("capture", capture, tuple(STEPS))
     steps = STEPS[move] if move == capture else STEPS[move] + STEPS[capture]
     legal_actions, step = make_kernels(n, move, capture, steps)
     paths = moves(steps, n, n + 2)

@@ -25,7 +25,7 @@ from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
@@ -48,9 +48,9 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         swap: pie rule: player 1 may answer the first stone with the action `board_size**2`, which
             replaces the stone by one of the other color on the mirrored cell.
     """
-    integer("board_size", board_size, 2, 19)
-    choice("first", first, ("black", "white"))
-    choice("swap", swap, (False, True))
+    check_integer("board_size", board_size, 2, 19)
+    check_choice("first", first, ("black", "white"))
+    check_choice("swap", swap, (False, True))
     n = board_size
     return Game(
         name="hex",

@@ -28,7 +28,7 @@ from ludoteca.envs.games.goose_positions import FOOD, NONE, cells, geese, valida
 from ludoteca.envs.games.torus import neighbor, torus_symmetries
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.rng import below
 
 FORFEITED = -1  # score of a goose that forfeited: below all others (Kaggle gives it no reward)
@@ -66,14 +66,14 @@ def hungry_geese(
         extra_planes: whether to add two constant planes with percentages: how much of the game, and
             of the present period of `hunger_rate` steps, is over.
     """
-    integer("num_players", num_players, 1, 8)
-    integer("rows", rows, 3, 50)
-    integer("columns", columns, 3, 50)
-    integer("hunger_rate", hunger_rate, 1, 10_000)
-    integer("min_food", min_food, 1, 1_000)
-    integer("max_length", max_length, 1, 10_000)
-    integer("episode_steps", episode_steps, 2, 10_000)
-    choice("extra_planes", extra_planes, (False, True))
+    check_integer("num_players", num_players, 1, 8)
+    check_integer("rows", rows, 3, 50)
+    check_integer("columns", columns, 3, 50)
+    check_integer("hunger_rate", hunger_rate, 1, 10_000)
+    check_integer("min_food", min_food, 1, 1_000)
+    check_integer("max_length", max_length, 1, 10_000)
+    check_integer("episode_steps", episode_steps, 2, 10_000)
+    check_choice("extra_planes", extra_planes, (False, True))
     num_cells = rows * columns
     return Game(
         name="hungry_geese",

@@ -29,7 +29,7 @@ from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
 WHITE, BLACK = 0, 1
@@ -52,7 +52,7 @@ def knight_fight(board_size: int = 10) -> Game:
     Args:
         board_size: 4 to 19.
     """
-    n = integer("board_size", board_size, 4, 19)
+    n = check_integer("board_size", board_size, 4, 19)
     return Game(
         name="knight_fight",
         title="Knight Fight",

@@ -20,7 +20,7 @@ observing player is White.
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.advance import advance_game
 from ludoteca.envs.layout import Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 KNIGHT_STEPS = (
     *((-2, -1), (-2, 1), (-1, -2), (-1, 2)),  # White
@@ -41,8 +41,8 @@ def knight_through(rows: int = 8, columns: int = 8) -> Game:
         rows: 4 to 8.
         columns: 4 to 8; with fewer, a knight might have no forward jump.
     """
-    integer("rows", rows, 4, 8)
-    integer("columns", columns, 4, 8)
+    check_integer("rows", rows, 4, 8)
+    check_integer("columns", columns, 4, 8)
     return advance_game(
         "knight_through",
         "Knight-Through",

@@ -24,7 +24,7 @@ from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.bitboards import U0, U1, count, squares
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
 U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)  # shifts by one square; see `AXES`
@@ -53,9 +53,9 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
             and Fernández Limárquez (Universidad de Sevilla, 2019).
         auto_pass: whether to skip the turn of a player that must pass, so that a pass is not a ply.
     """
-    choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
-    choice("planes", planes, ("relative", "absolute"))
-    choice("auto_pass", auto_pass, (False, True))
+    check_choice("board_size", check_integer("board_size", board_size, 4, 8), (4, 6, 8))
+    check_choice("planes", planes, ("relative", "absolute"))
+    check_choice("auto_pass", auto_pass, (False, True))
     n = board_size
     return Game(
         name="othello",

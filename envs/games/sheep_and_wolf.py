@@ -33,7 +33,7 @@ from ludoteca.envs.games.bitboards import U0, U1, bit, block, count, squares, st
 from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.symmetry import Symmetry
 
 WOLF, SHEEP = 0, 1
@@ -52,7 +52,7 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
     Args:
         board_size: 4, 6 or 8; there are half as many sheep.
     """
-    n = choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
+    n = check_choice("board_size", check_integer("board_size", board_size, 4, 8), (4, 6, 8))
     names = cell_names(n, n, "a1 bottom")
     paths = tuple(
         (row * n + column, end_row * n + end_column)

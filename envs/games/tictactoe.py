@@ -23,7 +23,7 @@ from ludoteca.envs.games.lines import EMPTY, in_line
 from ludoteca.envs.games.winner import UNDECIDED, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
 
 
@@ -35,8 +35,8 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
         board_size: rows and columns, 3 to 15.
         line: marks in a row that win, 3 to `board_size`; `board_size` by default.
     """
-    integer("board_size", board_size, 3, 15)
-    line = integer("line", board_size if line is None else line, 3, board_size)
+    check_integer("board_size", board_size, 3, 15)
+    line = check_integer("line", board_size if line is None else line, 3, board_size)
     return Game(
         name="tictactoe",
         title="Tic-Tac-Toe",

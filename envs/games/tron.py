@@ -21,7 +21,7 @@ import numpy as np
 from ludoteca.envs.game import FORFEIT, Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import DIRECTIONS, directions_are_actions, grid_symmetries
 
 
@@ -35,8 +35,8 @@ def tron(rows: int = 10, columns: int = 10) -> Game:
         rows: 2 to 100.
         columns: 2 to 100.
     """
-    integer("rows", rows, 2, 100)
-    integer("columns", columns, 2, 100)
+    check_integer("rows", rows, 2, 100)
+    check_integer("columns", columns, 2, 100)
     return Game(
         name="tron",
         title="Tron",

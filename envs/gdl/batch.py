@@ -16,7 +16,7 @@ from ludoteca.envs.gdl.bits import ALL, ONE, ZERO, popcount, select_bit, transpo
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory, kernel
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.rng import below
 
 WORDS = 8  # fixed, because `gate` writes it out, from which LLVM makes vector instructions
@@ -107,7 +107,7 @@ class BatchSimulator:
         Returns:
             The statistics. Each round counts `GAMES` steps, less one for each game that ended.
         """
-        integer("rounds", rounds, 1, 2**40)
+        check_integer("rounds", rounds, 1, 2**40)
         network, roles = self.network, len(self.network.roles)
         counts = np.zeros(6, np.int64)  # games, steps, longest, stuck, two_choosers, other_sums
         goals = np.zeros(len(network.goal_values), np.int64)

@@ -37,7 +37,7 @@ from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.percepts import validate_percepts
 from ludoteca.envs.gdl.symmetries import DetectedBoard, SheetSymmetries, find_sheet_board
 from ludoteca.envs.interpreted import interpreting
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.record_views import view_records
 
 PLANES = ("board", "flat")
@@ -84,9 +84,9 @@ def gdl(
             within the limits.
     """
     if max_plies is not None:
-        integer("max_plies", max_plies, 1, LARGEST_LIMIT)
-    choice("observe", observe, ("auto", "state"))
-    choice("planes", planes, PLANES)
+        check_integer("max_plies", max_plies, 1, LARGEST_LIMIT)
+    check_choice("observe", observe, ("auto", "state"))
+    check_choice("planes", planes, PLANES)
     file = find_sheet(path)
     try:
         text = read_sheet(file)

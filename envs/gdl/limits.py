@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from ludoteca.envs.gdl.errors import GDLLimitError
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 MAX_SECONDS = 60.0  # default limit of CPU seconds
 MAX_INSTANCES = 3_000_000  # default limit of ground instances and facts
@@ -35,8 +35,8 @@ class Limits:
         Raises:
             ValueError: if they are out of range.
         """
-        self.max_seconds = real("max_seconds", self.max_seconds, 0.01, 1e6)
-        integer("max_instances", self.max_instances, 1, 10**9)
+        self.max_seconds = check_real("max_seconds", self.max_seconds, 0.01, 1e6)
+        check_integer("max_instances", self.max_instances, 1, 10**9)
 
     @property
     def seconds(self) -> float:

@@ -1,6 +1,6 @@
 """Rule sheets of this package, most of them with the rules of one of its games.
 
-`OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
+`GAME_SHEETS` is the only place that relates names of actions and states of a game to terms of its
 sheet. The cell `c4` of a game is `c 4` in its sheet, except in Connect Four and Tron, whose cells
 have no names: their columns and rows are numbered from 1. Six further sheets correspond to no
 game of this package: a game for one player, a game for three, one with goals that are not zero-sum,
@@ -24,7 +24,7 @@ TO_MOVE = "(control {})"  # fluent that names the role to move
 
 
 @dataclass(frozen=True)
-class OwnSheet:
+class GameSheet:
     """Rule sheet of one of the games of this package.
 
     Attributes:
@@ -137,22 +137,22 @@ DROP = (r"(\d+)", r"(drop \1)")
 SAME = (r"(\w+)", r"\1")  # the term is the name of the action: pass, north
 WHITE_FIRST, BLACK_FIRST = ("white", "black"), ("black", "white")
 
-OWN_SHEETS = {
+GAME_SHEETS = {
     sheet.name: sheet
     for sheet in (
-        OwnSheet("atari_go", BLACK_FIRST, (PLACE,), board),
-        OwnSheet("breakthrough", WHITE_FIRST, (STEP,), board),
-        OwnSheet("breakthrough_holes", WHITE_FIRST, (STEP,), board),
-        OwnSheet("breakthrough_suicide", WHITE_FIRST, (STEP,), board),
-        OwnSheet("connect4", ("red", "yellow"), (DROP,), discs),
-        OwnSheet("free_for_all", ("red", "blue"), (STEP, CAPTURE, SAME), captures),
-        OwnSheet("hex", BLACK_FIRST, (PLACE,), board),
-        OwnSheet("knight_through", WHITE_FIRST, (STEP,), board),
-        OwnSheet("othello", BLACK_FIRST, (PLACE, SAME), board),
-        OwnSheet("sheep_and_wolf", ("wolf", "sheep"), (STEP,), board),
-        OwnSheet("tictactoe", ("x", "o"), (MARK,), board),
-        OwnSheet("tictactoe_large", ("x", "o"), (MARK,), board),
-        OwnSheet("tron", ("red", "blue"), (SAME,), riders),
+        GameSheet("atari_go", BLACK_FIRST, (PLACE,), board),
+        GameSheet("breakthrough", WHITE_FIRST, (STEP,), board),
+        GameSheet("breakthrough_holes", WHITE_FIRST, (STEP,), board),
+        GameSheet("breakthrough_suicide", WHITE_FIRST, (STEP,), board),
+        GameSheet("connect4", ("red", "yellow"), (DROP,), discs),
+        GameSheet("free_for_all", ("red", "blue"), (STEP, CAPTURE, SAME), captures),
+        GameSheet("hex", BLACK_FIRST, (PLACE,), board),
+        GameSheet("knight_through", WHITE_FIRST, (STEP,), board),
+        GameSheet("othello", BLACK_FIRST, (PLACE, SAME), board),
+        GameSheet("sheep_and_wolf", ("wolf", "sheep"), (STEP,), board),
+        GameSheet("tictactoe", ("x", "o"), (MARK,), board),
+        GameSheet("tictactoe_large", ("x", "o"), (MARK,), board),
+        GameSheet("tron", ("red", "blue"), (SAME,), riders),
     )
 }
 
@@ -180,16 +180,16 @@ def find_sheet(name: str | Path) -> Path:
     )
 
 
-def own_sheet(game: Game) -> OwnSheet:
+def game_sheet(game: Game) -> GameSheet:
     """Return the sheet of a game.
 
     Raises:
         ValueError: if there is none with its rules, for example because of another board size.
     """
-    sheet = OWN_SHEETS.get(game.name)
+    sheet = GAME_SHEETS.get(game.name)
     if sheet is None:
         raise ValueError(
-            f"there is no rule sheet for {game.name}, only for {', '.join(OWN_SHEETS)}"
+            f"there is no rule sheet for {game.name}, only for {', '.join(GAME_SHEETS)}"
         )
     if sheet.game.params != game.params:
         raise ValueError(f"the rule sheet of {game.name} is for {sheet.game.spec}, not {game.spec}")

@@ -33,7 +33,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.serialization import state_from_json, state_to_json
 from ludoteca.envs.validation import MAX_SEED
 from ludoteca.evaluate.arena.arena_game import ArenaGame
@@ -59,35 +59,37 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "play":
             _play(game, message)
         case "choose":
-            player = integer("player", message.get("player"), 0, game.game.num_players - 1)
+            player = check_integer("player", message.get("player"), 0, game.game.num_players - 1)
             action = _action(game, message)
             game.turns.check_choice(player, action)
             if game.paused:  # a simultaneous game with people begins at the first choice
                 game.set_paused(False)
             game.turns.choose(player, action)
         case "view":
-            ply = integer("ply", message.get("ply"), 0, plies)
+            ply = check_integer("ply", message.get("ply"), 0, plies)
             reply({"type": "position", "position": game.position(ply)})
         case "undo":
             target = message.get("ply")
-            game.undo(None if target is None else integer("ply", target, 0, plies))
+            game.undo(None if target is None else check_integer("ply", target, 0, plies))
         case "redo":
             game.redo()
         case "restart":
             seed = message.get("seed")
-            game.restart(None if seed is None else integer("seed", seed, 0, MAX_SEED))
+            game.restart(None if seed is None else check_integer("seed", seed, 0, MAX_SEED))
         case "pause":
             game.set_paused(message.get("on") is True)
         case "options":
             # The field `pause` is a number of seconds, unlike the command `pause`.
-            game.move_delay = real("pause", message.get("pause", game.move_delay), 0, MAX_SECONDS)
-            game.clock = real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
+            game.move_delay = check_real(
+                "pause", message.get("pause", game.move_delay), 0, MAX_SECONDS
+            )
+            game.clock = check_real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
             game.ponder = message.get("ponder", game.ponder) is True
             game.changed()
         case "seats":
             game.set_seats(await lobby.seats(game.game, message.get("seats")))
         case "analyze":
-            ply = integer("ply", message.get("ply", plies), 0, plies)
+            ply = check_integer("ply", message.get("ply", plies), 0, plies)
             # The adviser analyzes one position at a time: otherwise this one would have to wait.
             await _stop_adviser(game)
             game.advice.request([ply])
@@ -99,7 +101,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "stop":
             await game.stop()
         case "get_position":
-            ply = integer("ply", message.get("ply", plies), 0, plies)
+            ply = check_integer("ply", message.get("ply", plies), 0, plies)
             reply({"type": "position_json", "text": game.position_json(ply)})
         case "set_up":
             text = message.get("position")
@@ -107,12 +109,12 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
                 raise ValueError("expected a position as JSON text")
             game.set_up(state_from_json(game.game, text))
         case "edit":
-            ply = integer("ply", message.get("ply", plies), 0, plies)
+            ply = check_integer("ply", message.get("ply", plies), 0, plies)
             view = await asyncio.to_thread(editor_view, game.game, game.position_at(ply))
             reply({"type": "editor", "ply": ply, **view})
         case "check_cells":
             # The page counts its checks, and ignores the reply to any but the latest.
-            check = integer("check", message.get("check", 0), 0, 2**31)
+            check = check_integer("check", message.get("check", 0), 0, 2**31)
             reply({"type": "cells", "check": check, **await _check_cells(game, message)})
         case "set_up_cells":
             game.set_up(await _position_of(game, message))
@@ -142,8 +144,8 @@ async def _position_of(game: ArenaGame, message: dict[str, Any]) -> Any:
         ValueError: with the reason, if there is none.
     """
     cells = message.get("cells")
-    player = integer("player", message.get("player"), 0, game.game.num_players - 1)
-    ply = integer("ply", message.get("ply"), 0, len(game.history.actions))
+    player = check_integer("player", message.get("player"), 0, game.game.num_players - 1)
+    ply = check_integer("ply", message.get("ply"), 0, len(game.history.actions))
     edited = game.position_at(ply)
     return await asyncio.to_thread(position_from_cells, game.game, edited, cells, player)
 
@@ -176,4 +178,4 @@ def _play(game: ArenaGame, message: dict[str, Any]) -> None:
 
 def _action(game: ArenaGame, message: dict[str, Any]) -> int:
     """Return the action of a message; it may be illegal in the current position."""
-    return integer("action", message.get("action"), 0, game.game.num_actions - 1)
+    return check_integer("action", message.get("action"), 0, game.game.num_actions - 1)

@@ -10,7 +10,7 @@ from typing import Any
 from ludoteca.agents.registry import AGENTS
 from ludoteca.envs.formats.registry import read_games
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import MAX_SEED
 from ludoteca.evaluate.arena.arena_game import ArenaGame
@@ -52,7 +52,7 @@ class Lobby:
         self.adviser = adviser
         self.agents = tuple(agents) or (*DEFAULT_AGENTS, *shipped_networks())
         self.games: dict[str, ArenaGame] = {}
-        self.workers = SearchWorkers(integer("workers", num_workers, 1, 64))
+        self.workers = SearchWorkers(check_integer("workers", num_workers, 1, 64))
         self._playable: dict[str, list[dict[str, Any]]] = {}
 
     async def playable(self, game: Game) -> list[dict[str, Any]]:
@@ -81,13 +81,13 @@ class Lobby:
             raise ValueError(f"expected the fields of a form, got {form!r:.80}")
         game = await asyncio.to_thread(game_from_form, form.get("game"), form.get("params", {}))
         seats = await self.seats(game, form.get("seats"))
-        seed = integer("seed", form.get("seed", 0), 0, MAX_SEED)
+        seed = check_integer("seed", form.get("seed", 0), 0, MAX_SEED)
         return await self._add(
             game,
             seats,
             seed=seed,
-            move_delay=real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
-            clock=real("clock", form.get("clock", 0), 0, MAX_SECONDS),
+            move_delay=check_real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
+            clock=check_real("clock", form.get("clock", 0), 0, MAX_SECONDS),
         )
 
     async def open_replay(self, text: str, number: int = 1) -> tuple[ArenaGame, tuple[str, ...]]:
@@ -101,7 +101,7 @@ class Lobby:
             ValueError: if the text has no replay of a registered game, or fewer games.
         """
         records = await asyncio.to_thread(read_games, text)
-        integer("the number of the game", number, 1, len(records))
+        check_integer("the number of the game", number, 1, len(records))
         replay, notes = records[number - 1].replay, records[number - 1].notes
         game = make_game(replay.game)
         seats = [HUMAN] * game.num_players
@@ -132,7 +132,7 @@ class Lobby:
             raise ValueError(f"no agent {seat!r:.80} for {game.spec}; available are {names}")
         if simulations is None or known[seat]["simulations"] is None:
             return seat
-        return with_simulations(seat, integer("simulations", simulations, 1, MAX_SIMULATIONS))
+        return with_simulations(seat, check_integer("simulations", simulations, 1, MAX_SIMULATIONS))
 
     async def _add(self, game: Game, seats: list[str], **options: Any) -> ArenaGame:
         """Start a game and add it to the open games; `options` are those of `ArenaGame`."""

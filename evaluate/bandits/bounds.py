@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 
 
 def ucb1_bound(probabilities: ArrayLike, rounds: ArrayLike) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ def ucb1_general_bound(
     Raises:
         ValueError: if alpha is not above 1.
     """
-    if not real("alpha", alpha, 1, 1e9) > 1:
+    if not check_real("alpha", alpha, 1, 1e9) > 1:
         raise ValueError(f"alpha must be above 1, got {alpha}")
     gaps, log_rounds = _gaps(probabilities), np.log(np.asarray(rounds, np.float64))
     constant = 2 * alpha / (alpha - 1) * gaps.sum()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.tuning.annealing import COOLING, DEFAULT_COOLING
 from ludoteca.files import read_json, write_atomically
@@ -62,12 +62,12 @@ class BanditExperiment:
 
     def __post_init__(self) -> None:
         for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
-            integer(name, getattr(self, name), 1, 10**9)
-        integer("alphas", self.alphas, 3, 100)
-        integer("annealing_steps", self.annealing_steps, 0, 10**6)
-        integer("annealing_problems", self.annealing_problems, 1, self.problems)
-        integer("seed", self.seed, 0, 2**63 - 1)
-        choice("cooling", self.cooling, tuple(COOLING))
+            check_integer(name, getattr(self, name), 1, 10**9)
+        check_integer("alphas", self.alphas, 3, 100)
+        check_integer("annealing_steps", self.annealing_steps, 0, 10**6)
+        check_integer("annealing_problems", self.annealing_problems, 1, self.problems)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
+        check_choice("cooling", self.cooling, tuple(COOLING))
         if not self.arms or min(self.arms + self.curve_arms) < 2:
             raise ValueError(
                 "each number of arms must be at least 2, got "

@@ -11,7 +11,7 @@ from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.statistics import arm_dtype
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
@@ -83,17 +83,17 @@ def bandit_curves(
     Raises:
         ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
     """
-    choice("policy", policy, tuple(POLICIES))
+    check_choice("policy", policy, tuple(POLICIES))
     problems = np.ascontiguousarray(probabilities, np.float64)
     if problems.ndim != 2 or not problems.size or not np.all((problems >= 0) & (problems <= 1)):
         raise ValueError(
             f"probabilities must be from 0 to 1, of shape [problems, arms], got {probabilities!r}"
         )
-    integer("rounds", rounds, 1, 10**9)
-    integer("runs", runs, 1, 10**9)
-    integer("seed", seed, 0, 2**63 - 1)
-    integer("first_problem", first_problem, 0, 10**12)
-    integer("num_threads", num_threads, 1, 1024)
+    check_integer("rounds", rounds, 1, 10**9)
+    check_integer("runs", runs, 1, 10**9)
+    check_integer("seed", seed, 0, 2**63 - 1)
+    check_integer("first_problem", first_problem, 0, 10**12)
+    check_integer("num_threads", num_threads, 1, 1024)
     checkpoint_rounds = np.array([rounds] if checkpoints is None else checkpoints, np.int64)
     if (
         checkpoint_rounds.ndim != 1

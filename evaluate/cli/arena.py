@@ -10,7 +10,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.cli.options import Agents
 
 LOOPBACK = "127.0.0.1"
@@ -51,7 +51,7 @@ def arena(
             raise
         raise ImportError('the arena needs a server: pip install "ludoteca[arena]"') from error
 
-    integer("port", port, 0, 65535)
+    check_integer("port", port, 0, 65535)
     find_runs(runs)  # raises if a folder is missing
     _check_agents((*agents, adviser))
     is_local = host in LOOPBACK_HOSTS

@@ -40,19 +40,21 @@ def ggp_match(
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.gdl.parse import read_sheet
-    from ludoteca.envs.params import integer
+    from ludoteca.envs.params import check_integer
     from ludoteca.evaluate.gdl.interpreted_machine import load_machine
     from ludoteca.evaluate.protocols.ggp_client import player_name
     from ludoteca.evaluate.protocols.ggp_manager import RemotePlayer, one_line_rules, play_series
     from ludoteca.evaluate.protocols.ggp_results import MatchSeries
 
-    integer("games", games, 1, 10**6)
-    integer("max_plies", max_plies, 1, 10**9)
+    check_integer("games", games, 1, 10**6)
+    check_integer("max_plies", max_plies, 1, 10**9)
     clocks = []
     for name, values in (("start_clocks", start_clocks), ("play_clocks", play_clocks)):
         if len(values) not in (1, 2):
             raise ValueError(f"{name} must be one number of seconds or two, got {len(values)}")
-        clocks.append([integer(name, value, 1, MAX_CLOCK) for value in (*values, *values)[:2]])
+        clocks.append(
+            [check_integer(name, value, 1, MAX_CLOCK) for value in (*values, *values)[:2]]
+        )
     path = find_sheet(sheet)
     machine = load_machine(path)
     named = [NAMED_URL.fullmatch(text) for text in players]

@@ -26,11 +26,11 @@ def ggp_player(
         name: name of the player, one word.
         seed: seed of the first match; the next match has the next seed.
     """
-    from ludoteca.envs.params import integer
+    from ludoteca.envs.params import check_integer
     from ludoteca.evaluate.protocols.ggp import GGPPlayer
     from ludoteca.evaluate.protocols.ggp_http import GGPServer
 
-    integer("port", port, 0, 65535)
+    check_integer("port", port, 0, 65535)
     player = GGPPlayer(agent, name, seed)
     try:
         with GGPServer((host, port), player) as server:

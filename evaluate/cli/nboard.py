@@ -16,8 +16,8 @@ def nboard_command(
         depth: depth until the other program sets one.
         seed: the same seed and commands give the same moves.
     """
-    from ludoteca.envs.params import integer
+    from ludoteca.envs.params import check_integer
     from ludoteca.evaluate.protocols.line_server import serve
     from ludoteca.evaluate.protocols.nboard import MAX_DEPTH, NBoardServer
 
-    serve(NBoardServer(agent, integer("depth", depth, 1, MAX_DEPTH), seed))
+    serve(NBoardServer(agent, check_integer("depth", depth, 1, MAX_DEPTH), seed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import OptionalFile
 
@@ -122,7 +122,7 @@ def _validate_options(
     if not 1 <= len(agents) <= (2 if seat == "none" else 1):
         expected = "two agents play each other with --seat none; otherwise expected one agent"
         raise ValueError(f"{expected}, got {len(agents)} with --seat {seat}")
-    real("move_delay", move_delay, 0, 60)
+    check_real("move_delay", move_delay, 0, 60)
     if screenshot is not None and screenshot.suffix != ".png":
         raise ValueError(f"{screenshot} must end in .png")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import OptionalFile
 
@@ -46,7 +46,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         from ludoteca.provenance import run_provenance
 
         loaded_game = make_game(game, **rules)
-        integer("capacity", capacity, 1, 10**9)
+        check_integer("capacity", capacity, 1, 10**9)
         session = Session(loaded_game, [HUMAN] * loaded_game.num_players)
         session.play_named(moves)
         solution = solve_position(loaded_game, from_state=session.current, capacity=capacity)

@@ -59,7 +59,7 @@ def tournament(
     """
     from rich.console import Console
 
-    from ludoteca.envs.params import real
+    from ludoteca.envs.params import check_real
     from ludoteca.evaluate.tournament.pilot import play_pilot
     from ludoteca.evaluate.tournament.plan import Tournament, split_specs
     from ludoteca.evaluate.tournament.report import REPORT, write_report
@@ -79,7 +79,7 @@ def tournament(
     )
     progress = sys.stderr.isatty()
     if plan:
-        real("price", price, 0, 1e6)
+        check_real("price", price, 0, 1e6)
         pilot_run = play_pilot(
             schedule, out, processes=processes, progress=progress, executor=executor
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.gdl.network import Network
-from ludoteca.envs.gdl.own_sheets import OwnSheet
+from ludoteca.envs.gdl.own_sheets import GameSheet
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.machine import make_machine, run_program
@@ -38,11 +38,11 @@ class Equivalence:
 
 
 def compare_with_game(
-    sheet: OwnSheet, plies: int, seed: int = 0, max_states: int = 1000, num_envs: int = 256
+    sheet: GameSheet, plies: int, seed: int = 0, max_states: int = 1000, num_envs: int = 256
 ) -> Equivalence:
     """Play the same random games by the sheet and by the game, and compare them in each ply.
 
-    The comparison covers the legal moves of all players (translated by `OwnSheet.term`), the ends
+    The comparison covers the legal moves of all players (translated by `GameSheet.term`), the ends
     of games, and goals with returns. In alternate plies, moves are sampled from those that are
     legal by the sheet and from those that are legal in the game.
 
@@ -50,7 +50,7 @@ def compare_with_game(
         sheet: the rule sheet.
         plies: minimum number of plies, summed over all games.
         seed: seed of the moves.
-        max_states: number of states whose fluents are compared with those of `OwnSheet.state`,
+        max_states: number of states whose fluents are compared with those of `GameSheet.state`,
             rounded up to a multiple of `num_envs`.
         num_envs: number of concurrent games.
     """
@@ -95,7 +95,7 @@ class _MoveTable:
         num_moves: number of moves, M.
     """
 
-    def __init__(self, sheet: OwnSheet, network: Network):
+    def __init__(self, sheet: GameSheet, network: Network):
         game = sheet.game
         self.start = network.move_start
         self.moves = np.full((game.num_players, game.num_actions), -1)
@@ -233,7 +233,7 @@ def _difference(
 
 
 def _state_difference(
-    sheet: OwnSheet, network: Network, batch: GameBatch, states: NDArray[np.bool_]
+    sheet: GameSheet, network: Network, batch: GameBatch, states: NDArray[np.bool_]
 ) -> str:
     """Return the first difference of the fluents, `states` `[F, B]`, or an empty string."""
     records = view_records(batch.states)
@@ -245,10 +245,10 @@ def _state_difference(
     return ""
 
 
-def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
+def compare_games(sheet: GameSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
     """Play the same random games in a game and in the compiled game of its sheet, `gdl:path=NAME`.
 
-    The comparison covers the action masks (translated by `OwnSheet.term`), the player to move,
+    The comparison covers the action masks (translated by `GameSheet.term`), the player to move,
     rewards and ends. In alternate plies, actions are sampled from the masks of the one and of the
     other game. See `compare_with_game` for the arguments.
     """

@@ -5,7 +5,7 @@ from typing import Any
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import render
 from ludoteca.evaluate.arena.board_view import board_view, position_view
@@ -134,7 +134,9 @@ class NotebookGame:
         match message.get("type"):
             case "click":
                 self._check_turn()
-                cell = integer("cell", message.get("cell"), 0, layout.rows * layout.columns - 1)
+                cell = check_integer(
+                    "cell", message.get("cell"), 0, layout.rows * layout.columns - 1
+                )
                 action = self._picker.click(*divmod(cell, layout.columns))
                 if action is not None:
                     self._play_action(action)
@@ -142,7 +144,7 @@ class NotebookGame:
                 self._check_turn()
                 # `_play_action` checks that the action is legal; this bound only keeps the number
                 # in its error message short.
-                self._play_action(integer("action", message.get("action"), 0, 2**31))
+                self._play_action(check_integer("action", message.get("action"), 0, 2**31))
             case "undo":
                 self.session.undo()
                 self._reset_agents()

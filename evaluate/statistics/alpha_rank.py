@@ -10,7 +10,7 @@ share the mass.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 Array = NDArray[np.float64]
 POPULATION = 50  # default number of individuals
@@ -40,12 +40,12 @@ def alpha_rank(
         return np.ones(1)
     advantage = array.T - array  # [s, r]: payoff of r against s minus that of s against r
     if alpha is None:
-        epsilon = real("epsilon", epsilon, 1e-9, 0.5)
+        epsilon = check_real("epsilon", epsilon, 1e-9, 0.5)
         tied = np.isclose(advantage, 0, atol=1e-12)  # equal but for rounding
         fixation = np.where(tied, 0.5, np.where(advantage > 0, 1 - epsilon, epsilon))
     else:
-        alpha = real("alpha", alpha, 0, 1e6)
-        population = integer("population", population, 2, 10**6)
+        alpha = check_real("alpha", alpha, 0, 1e6)
+        population = check_integer("population", population, 2, 10**6)
         fixation = _fixation_probabilities(alpha * advantage, population)
     transitions = fixation / (agents - 1)  # a mutant is any other agent, equally likely
     np.fill_diagonal(transitions, 0)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 Array = NDArray[np.float64]
 RESAMPLES = 10_000  # default number of bootstrap samples
@@ -120,7 +120,7 @@ def bootstrap(
         )
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
-    integer("resamples", resamples, 1, 10**7)
+    check_integer("resamples", resamples, 1, 10**7)
     rng = np.random.default_rng(seed)
     runs = max(len(array) for array in arrays)
     # With two arrays, an aggregate may compare all pairs of their runs.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 ELO_MODELS = (LOGISTIC, NORMALIZED)
@@ -39,7 +39,7 @@ def score_at(elo: float, model: str, deviation: float) -> float:
         model: "logistic" or "normalized".
         deviation: standard deviation of the score of a game, the unit of normalized Elo.
     """
-    if choice("model", model, ELO_MODELS) == LOGISTIC:
+    if check_choice("model", model, ELO_MODELS) == LOGISTIC:
         return expected_score(elo)
     return 0.5 + t_value(elo, 1) * deviation
 

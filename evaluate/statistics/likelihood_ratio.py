@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.evaluate.statistics.elo_models import (
     ELO_MODELS,
     LOGISTIC,
@@ -46,7 +46,7 @@ def log_likelihood_ratio(
             the Elo differences.
     """
     counts = check_frequencies(frequencies)
-    choice("model", model, ELO_MODELS)
+    check_choice("model", model, ELO_MODELS)
     if counts.sum() == 0:
         return 0.0
     counts = np.where(counts == 0, PRIOR, counts)

@@ -8,7 +8,7 @@ draws. The mean score of many games is nearly normal.
 import math
 from dataclasses import dataclass
 
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.evaluate.statistics.elo_models import expected_score
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.statistics.sprt import score_variance
@@ -33,8 +33,8 @@ class PowerAnalysis:
     two_sided: bool = True
 
     def __post_init__(self) -> None:
-        real("score", self.score, 0.001, 0.999)
-        real("alpha", self.alpha, 1e-9, 0.5)
+        check_real("score", self.score, 0.001, 0.999)
+        check_real("alpha", self.alpha, 1e-9, 0.5)
         if abs(self.score - 0.5) < MIN_DISTANCE:
             raise ValueError(
                 f"score must differ from 0.5 by {MIN_DISTANCE} or more, got {self.score:g}: equal "
@@ -55,7 +55,7 @@ class PowerAnalysis:
         """
         from scipy.stats import norm
 
-        real("power", power, self.alpha, 1 - 1e-9)
+        check_real("power", power, self.alpha, 1 - 1e-9)
         null_deviation, alternative_deviation = self._deviations()
         # The difference of the mean score from 1/2 that is needed, times the root of the games.
         needed = self._critical() * null_deviation + float(norm.ppf(power)) * alternative_deviation
@@ -70,7 +70,7 @@ class PowerAnalysis:
         """
         from scipy.stats import norm
 
-        integer("games", games, 1, 10**12)
+        check_integer("games", games, 1, 10**12)
         null_deviation, alternative_deviation = self._deviations()
         distance = abs(self.score - 0.5) * math.sqrt(games)
         return float(
@@ -94,4 +94,6 @@ def power_analysis_of_elo(
     elo: float, draws: float = 0.0, alpha: float = 0.05, two_sided: bool = True
 ) -> PowerAnalysis:
     """Return the power analysis for a logistic Elo difference."""
-    return PowerAnalysis(expected_score(real("elo", elo, -1000, 1000)), draws, alpha, two_sided)
+    return PowerAnalysis(
+        expected_score(check_real("elo", elo, -1000, 1000)), draws, alpha, two_sided
+    )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.names import did_you_mean
-from ludoteca.envs.params import choice, real
+from ludoteca.envs.params import check_choice, check_real
 from ludoteca.envs.spec import check_types, parse_params
 from ludoteca.evaluate.statistics.brownian import StoppedBrownianMotion
 from ludoteca.evaluate.statistics.elo_models import (
@@ -59,15 +59,15 @@ class Sprt:
 
     def __post_init__(self) -> None:
         for name in ("elo0", "elo1"):
-            object.__setattr__(self, name, real(name, getattr(self, name), -MAX_ELO, MAX_ELO))
+            object.__setattr__(self, name, check_real(name, getattr(self, name), -MAX_ELO, MAX_ELO))
         if self.elo0 >= self.elo1:
             raise ValueError(
                 f"elo0 must be less than elo1, got elo0={self.elo0:g}, elo1={self.elo1:g}"
             )
         for name in ("alpha", "beta"):
-            object.__setattr__(self, name, real(name, getattr(self, name), 1e-9, 0.499))
-        choice("model", self.model, ELO_MODELS)
-        choice("counts", self.counts, COUNTS)
+            object.__setattr__(self, name, check_real(name, getattr(self, name), 1e-9, 0.499))
+        check_choice("model", self.model, ELO_MODELS)
+        check_choice("counts", self.counts, COUNTS)
 
     @property
     def lower(self) -> float:
@@ -145,7 +145,7 @@ class Sprt:
         mean = score_at(elo, self.model, math.sqrt(game_variance))
         variance = game_variance
         if self.games_per_result == 2:
-            variance = game_variance * (1 + real("correlation", correlation, -0.999, 1)) / 2
+            variance = game_variance * (1 + check_real("correlation", correlation, -0.999, 1)) / 2
         return self.motion(mean, variance)
 
 
@@ -160,7 +160,7 @@ def score_variance(elo: float, draws: float, model: str = LOGISTIC) -> float:
     Raises:
         ValueError: if the fraction of draws is impossible at this Elo difference.
     """
-    draws = real("draws", draws, 0, 1)
+    draws = check_real("draws", draws, 0, 1)
     if model == NORMALIZED:
         # Inserting s = 1/2 + t sigma into sigma^2 = s (1 - s) - d / 4 gives
         # sigma^2 (1 + t^2) = (1 - d) / 4.

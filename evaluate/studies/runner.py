@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.child_processes import ChildProcesses
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.studies.execution import TaskQueue, run_command, run_on_workers
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import (
@@ -54,7 +54,7 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
         bound.apply_defaults()
         make_options = {name: bound.arguments.pop(name) for name in make_parameters}
         if "precision" in make_options:
-            choice("precision", make_options["precision"], ("auto", "float32", "bfloat16"))
+            check_choice("precision", make_options["precision"], ("auto", "float32", "bfloat16"))
         run_study(make(**make_options), **bound.arguments)
 
     # The help texts of the options are the `Args:` of both docstrings.
@@ -96,8 +96,8 @@ def run_study(
     Raises:
         ValueError: if an option is invalid, or the part cannot run.
     """
-    choice("part", part, ("all", *study.parts))
-    processes = integer("processes", cores() if processes is None else processes, 1, 1024)
+    check_choice("part", part, ("all", *study.parts))
+    processes = check_integer("processes", cores() if processes is None else processes, 1, 1024)
     if part in study.unavailable and not rewrite:
         raise ValueError(study.unavailable[part])
     folder = runs / (f"{study.name}_fast" if study.fast else study.name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ludoteca.agents.registry import find_maker, split_agent_spec
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.match_clock import validate_time_control
@@ -95,8 +95,8 @@ class Tournament:
                 validate_time_control(game, self.time_control)
         for agent in self.agents:
             find_maker(agent)
-        integer("repeats", self.repeats, 1, 10**6)
-        integer("games_per_pair", self.games_per_pair, 2, 10**9)
+        check_integer("repeats", self.repeats, 1, 10**6)
+        check_integer("games_per_pair", self.games_per_pair, 2, 10**9)
         if self.games_per_pair % (2 * self.repeats):
             raise ValueError(
                 "games_per_pair must be a multiple of twice the repeats, so that both agents move "
@@ -104,7 +104,7 @@ class Tournament:
                 f"{self.repeats} repeats"
             )
         check_seed(self.seed)
-        choice("draws", self.draws, DRAW_VALUES)
+        check_choice("draws", self.draws, DRAW_VALUES)
 
     @property
     def games_per_match(self) -> int:

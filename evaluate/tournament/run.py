@@ -13,7 +13,7 @@ import numpy as np
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_compilation import compile_match
@@ -64,7 +64,7 @@ def run_tournament(
         OSError: if the folder cannot be written.
     """
     if processes is not None:
-        integer("processes", processes, 1, 10**5)
+        check_integer("processes", processes, 1, 10**5)
     with GameLog(tournament, Path(folder)) as log:
         play_missing_games(log, processes, progress, executor)
         return Results(tournament, log.outcomes, log.plies, log.seconds, log.forfeits, log.times)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.match import MatchResult, make_match_agents, play_match
@@ -129,10 +129,10 @@ def tune_agent(
     start_values = values_at(tuned, start)
     start_agent = with_values(agent, start_values)
     opponents = tuple(against) or (start_agent,)
-    integer("games", games, 2, 10**9)
-    integer("match_games", match_games, 2, 10**9)
+    check_integer("games", games, 2, 10**9)
+    check_integer("match_games", match_games, 2, 10**9)
     min_batch = 2 * len(opponents)
-    if integer("batch", batch, min_batch, 10**6) % min_batch:
+    if check_integer("batch", batch, min_batch, 10**6) % min_batch:
         raise ValueError(
             f"batch must be a multiple of {min_batch} (two games for each opponent), got {batch}"
         )

@@ -153,7 +153,7 @@ def test_playouts_may_follow_a_policy() -> None:
     game = make_game("othello")
     agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF records moves
     agent.search(game.new(), np.array([5], np.uint64))
-    work = view_records(agent._threads.trees[0].work)[0]
+    work = view_records(agent._workspace.trees[0].work)[0]
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
     choices = 0
     with np.errstate(over="ignore"):

@@ -23,16 +23,16 @@ def test_threads_share_the_simulations(options):
     s = game.new(3)
     agent = DecoupledMCTSAgent(game, simulations=301, threads=3, **options)
     report = agent.search(s, np.array([5], np.uint64), seat=1)
-    visits = [tree.nodes["visits"][0] for tree in agent._threads.trees]
+    visits = [tree.nodes["visits"][0] for tree in agent._workspace.trees]
     assert min(visits) >= 100
     assert report.simulations == sum(visits)
     for p in range(2):
         assert sum(one.visits for one in report.players[p]) == report.simulations
     for one in report.candidates:
-        arms = [tree.arms[0, 1, one.action] for tree in agent._threads.trees]
+        arms = [tree.arms[0, 1, one.action] for tree in agent._workspace.trees]
         assert one.visits == sum(arm["visits"] for arm in arms)
         assert one.mean == pytest.approx(sum(arm["value"] for arm in arms) / one.visits)
-    first, second, third = (tree.arms["value"][0] for tree in agent._threads.trees)
+    first, second, third = (tree.arms["value"][0] for tree in agent._workspace.trees)
     assert (first != second).any()
     assert (second != third).any()
 
@@ -79,7 +79,7 @@ def test_amaf_credits_the_actions_of_each_player_at_that_ply_or_later(amaf):
     agent = DecoupledMCTSAgent(game, simulations=40, amaf=amaf)
     with np.errstate(over="ignore"):
         agent.search(game.new(), np.array([3], np.uint64))
-    root = agent._threads.trees[0].arms[0]
+    root = agent._workspace.trees[0].arms[0]
     visited = root["visits"] > 0
     assert (root["amaf_visits"][visited] >= root["visits"][visited]).all()
     assert (root["amaf_visits"] <= 40).all()
@@ -92,7 +92,7 @@ def test_amaf_of_one_simulation_counts_its_actions_once():
     agent = DecoupledMCTSAgent(game, simulations=1, amaf="rave")
     with np.errstate(over="ignore"):
         agent.search(game.new(), np.array([3], np.uint64))
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     work, root = tree.work[0], tree.arms[0]
     moves = int(work["num_moves"])
     for p in range(2):
@@ -113,7 +113,7 @@ def test_mast_counts_the_moves_of_all_players(mast):
     agent = DecoupledMCTSAgent(game, simulations=30, mast=mast)
     with np.errstate(over="ignore"):
         report = agent.search(game.new(), np.array([3], np.uint64))
-    work = agent._threads.trees[0].work[0]
+    work = agent._workspace.trees[0].work[0]
     assert report.simulations == 30
     assert (work["mast_visits"].sum(1) >= 30).all()
     assert (work["mast_value"] <= work["mast_visits"]).all()
@@ -125,27 +125,27 @@ def test_the_subtree_of_the_joint_action_is_reused():
     game = tron(5, 5)
     agent = DecoupledMCTSAgent(game, simulations=200, reuse=True)
     with np.errstate(over="ignore"):
-        s, rng, threads = game.new(), np.array([3], np.uint64), agent.tree_of(0, 0)
-        agent.search(s, rng, threads)
-        tree = threads.trees[0]
-        children = 1 + np.flatnonzero(tree.nodes["parent"][1 : threads.sizes[0]] == 0)
+        s, rng, workspace = game.new(), np.array([3], np.uint64), agent.tree_of(0, 0)
+        agent.search(s, rng, workspace)
+        tree = workspace.trees[0]
+        children = 1 + np.flatnonzero(tree.nodes["parent"][1 : workspace.sizes[0]] == 0)
         child = children[tree.nodes["visits"][children].argmax()]
         visits, joint = int(tree.nodes["visits"][child]), int(tree.nodes["joint"][child])
         arms = tree.arms[child].copy()
         game.step(s, np.array(divmod(joint, game.num_actions)))
         agent.simulations = 1
-        report = agent.search(s, rng, threads)
+        report = agent.search(s, rng, workspace)
         assert visits > 10
         assert report.simulations == visits + 1
         added_visits = tree.arms[0]["visits"] - arms["visits"]
         assert (added_visits >= 0).all()
         assert added_visits.sum(1).tolist() == [1, 1]
         # The table finds every node of the new tree.
-        nodes = tree.nodes[: threads.sizes[0]]
+        nodes = tree.nodes[: workspace.sizes[0]]
         assert (tree.table[nodes["slot"][1:]] == np.arange(1, len(nodes))).all()
         # Two plies later the tree is new.
         for _ in range(2):
             legal = [game.legal(s, p)[0] for p in range(2)]
             game.step(s, np.array(legal))
         if not game.is_terminal(s):
-            assert agent.search(s, rng, threads).simulations == 1
+            assert agent.search(s, rng, workspace).simulations == 1

@@ -64,8 +64,8 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
     agent.search(play(game, "b2", "a1"), np.array([3], np.uint64))
     compiled = agent_tree(agent).copy()
 
-    agent._threads.reset(play(game, "b2", "a1"), 3)
-    tree = agent._threads.trees[0]
+    agent._workspace.reset(play(game, "b2", "a1"), 3)
+    tree = agent._workspace.trees[0]
     records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
     work, params = view_records(tree.work)[0], view_records(agent._params)
@@ -157,7 +157,7 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=1, amaf="rave")
     agent.search(game.new())
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     nodes, work = tree.nodes, tree.work[0]
     plies = int((tree.states[CURRENT]["board"] >= 0).sum())
     mine = set(work["move_actions"][:plies][work["move_players"][:plies] == 0].tolist())
@@ -174,7 +174,7 @@ def test_mast_prefers_actions_with_high_mean_scores() -> None:
     for mast in ("gibbs", "greedy"):
         agent = MCTSAgent(game, simulations=1000, mast=mast)
         agent.search(game.new())
-        work = agent._threads.trees[0].work[0]
+        work = agent._workspace.trees[0].work[0]
         assert work["mast_visits"].sum() > 1000 * 5
         means = work["mast_value"] / np.maximum(work["mast_visits"], 1)
         assert means[0, 4] == means[0].max(), "the center is the best move anywhere"
@@ -250,7 +250,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
     before = children["value"][best] / children["visits"][best]
     children["visits"][best] += 10  # as of ten threads whose simulations have not ended
     assert children["value"][best] / children["visits"][best] < before
-    agent._threads.run(_compiled_search(agent), agent._params, 1)
+    agent._workspace.run(_compiled_search(agent), agent._params, 1)
     assert children["visits"].argmax() == best
     assert children["visits"].sum() == 90 + 10 + 1
 

@@ -11,7 +11,7 @@ from ludoteca.agents.search import MCTSAgent
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
 from ludoteca.agents.search.select import LOSS, WIN
 from ludoteca.agents.search.sequential.tree import SIZE
-from ludoteca.agents.search.sequential.workspace import Workspace
+from ludoteca.agents.search.sequential.workspace import ThreadWorkspace
 from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted
@@ -60,7 +60,7 @@ def test_config_has_the_compile_time_options_and_defaults_of_parameters() -> Non
     assert WIN > LOSS
     assert SIZE == 1
     assert math.isinf(MCTSAgent(make_game("connect4"))._params["fpu"][0])
-    assert Workspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
+    assert ThreadWorkspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
     assert SEARCH_PARAMS.isalignedstruct
 
 

@@ -130,7 +130,7 @@ def test_selected_children_are_those_of_two_bandits(spec: str, name: str, solver
     game, simulations = make_game(spec), 200
     policy = f"ucb1:alpha={ALPHA}"
     agent = MCTSAgent(game, policy=policy, simulations=simulations, groups=name, solver=solver)
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     tree.reset(game.new(), 5)
     nodes, table, states = (view_records(a) for a in (tree.nodes, tree.table, tree.states))
     work, params = view_records(tree.work)[0], view_records(agent._params)

@@ -71,7 +71,7 @@ def best_arms(policy: str, arms: Any, t: int, scale: float) -> set[int]:
 def test_selected_children_are_those_of_the_formula(policy: str, options: str) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, policy=policy, simulations=SIMULATIONS, exploration=options)
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     tree.reset(game.new(), 5)
     nodes, table, states = (view_records(a) for a in (tree.nodes, tree.table, tree.states))
     work, params = view_records(tree.work)[0], view_records(agent._params)

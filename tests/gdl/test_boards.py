@@ -8,7 +8,7 @@ from ludoteca.envs.gdl import symmetries
 from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.game import board, dynamics, rules
 from ludoteca.envs.gdl.orders import binary_facts, find_order
-from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet
+from ludoteca.envs.gdl.own_sheets import GAME_SHEETS, find_sheet
 from ludoteca.envs.gdl.parse import parse, read_sheet
 from ludoteca.envs.gdl.term_shapes import group_terms
 from ludoteca.envs.registry import make_game
@@ -17,7 +17,7 @@ from ludoteca.evaluate.play.action_picker import ActionPicker
 
 FAST = ("tictactoe", "connect4", "breakthrough")
 own_sheets = pytest.mark.parametrize(
-    "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in OWN_SHEETS]
+    "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in GAME_SHEETS]
 )
 # Tokens are placed on the cells a1 to c2, one in each turn. The token named last wins.
 TOKENS = """
@@ -47,7 +47,7 @@ def write(tmp_path, text):
 
 def play_along(name, plies, seed=0):
     """Yield positions of the same random game, of a sheet and of our game with its rules."""
-    sheet, own, rng = OWN_SHEETS[name], make_game(name), np.random.default_rng(seed)
+    sheet, own, rng = GAME_SHEETS[name], make_game(name), np.random.default_rng(seed)
     game = make_game("gdl", path=name)
     number = {action: i for i, action in enumerate(game.action_names)}
     s, t = game.new(), own.new()
@@ -84,7 +84,7 @@ def test_boards_and_symmetries_are_those_of_our_games(name):
 @own_sheets
 @pytest.mark.interpreted
 def test_pictures_show_the_pieces_of_our_games(name):
-    from_top = OWN_SHEETS[name].game.layout.coordinates != "a1 bottom" and name != "connect4"
+    from_top = GAME_SHEETS[name].game.layout.coordinates != "a1 bottom" and name != "connect4"
     shown = 0
     for game, s, own, t in play_along(name, 30):
         pieces = owners(own, t)

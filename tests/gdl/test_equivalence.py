@@ -3,14 +3,14 @@
 import pytest
 
 from ludoteca.envs.gdl import own_sheets
-from ludoteca.envs.gdl.own_sheets import OWN_SHEETS
+from ludoteca.envs.gdl.own_sheets import GAME_SHEETS
 from ludoteca.evaluate.gdl.equivalence import compare_games, compare_with_game
 
 
 @pytest.mark.parametrize(("name", "plies"), [("tictactoe", 1000), ("tron", 100)])
 @pytest.mark.interpreted
 def test_sheet_and_game_are_equal_in_some_games(name, plies):
-    equivalence = compare_with_game(OWN_SHEETS[name], plies, seed=3, num_envs=16)
+    equivalence = compare_with_game(GAME_SHEETS[name], plies, seed=3, num_envs=16)
     assert equivalence.difference == ""
     assert equivalence.plies >= plies
     assert equivalence.games > 20
@@ -18,9 +18,9 @@ def test_sheet_and_game_are_equal_in_some_games(name, plies):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OWN_SHEETS)
+@pytest.mark.parametrize("name", GAME_SHEETS)
 def test_sheet_and_game_are_equal_in_many_games(name):
-    equivalence = compare_with_game(OWN_SHEETS[name], plies=100_000, seed=4)
+    equivalence = compare_with_game(GAME_SHEETS[name], plies=100_000, seed=4)
     assert equivalence.difference == ""
     assert equivalence.plies >= 100_000
     assert equivalence.games > 300
@@ -28,16 +28,16 @@ def test_sheet_and_game_are_equal_in_many_games(name):
 
 @pytest.mark.slow
 def test_compiled_sheet_and_game_are_equal_in_some_games():
-    equivalence = compare_games(OWN_SHEETS["tictactoe"], plies=20_000)
+    equivalence = compare_games(GAME_SHEETS["tictactoe"], plies=20_000)
     assert equivalence.difference == ""
     assert equivalence.plies >= 20_000
     assert equivalence.games > 1000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OWN_SHEETS)
+@pytest.mark.parametrize("name", GAME_SHEETS)
 def test_compiled_sheet_and_game_are_equal_in_many_games(name):
-    equivalence = compare_games(OWN_SHEETS[name], plies=100_000)
+    equivalence = compare_games(GAME_SHEETS[name], plies=100_000)
     assert equivalence.difference == ""
     assert equivalence.plies >= 100_000
     assert equivalence.games > 500
@@ -57,11 +57,11 @@ def test_compiled_sheet_and_game_are_equal_in_many_games(name):
 )
 @pytest.mark.interpreted
 def test_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, difference):
-    text = OWN_SHEETS["tictactoe"].path.read_text()
+    text = GAME_SHEETS["tictactoe"].path.read_text()
     assert rule in text
     (tmp_path / "tictactoe.kif").write_text(text.replace(rule, other))
     monkeypatch.setattr(own_sheets, "FOLDER", tmp_path)
-    equivalence = compare_with_game(OWN_SHEETS["tictactoe"], plies=3000, max_states=0, num_envs=64)
+    equivalence = compare_with_game(GAME_SHEETS["tictactoe"], plies=3000, max_states=0, num_envs=64)
     assert difference in equivalence.difference
 
 
@@ -79,18 +79,18 @@ def test_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, dif
 @pytest.mark.filterwarnings("ignore::ludoteca.envs.gdl.errors.GDLWarning")
 @pytest.mark.slow
 def test_compiled_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, difference):
-    text = OWN_SHEETS["tictactoe"].path.read_text()
+    text = GAME_SHEETS["tictactoe"].path.read_text()
     (tmp_path / "tictactoe.kif").write_text(text.replace(rule, other))
     monkeypatch.setattr(own_sheets, "FOLDER", tmp_path)
-    equivalence = compare_games(OWN_SHEETS["tictactoe"], plies=500, num_envs=16)
+    equivalence = compare_games(GAME_SHEETS["tictactoe"], plies=500, num_envs=16)
     assert difference in equivalence.difference
 
 
 @pytest.mark.interpreted
 def test_additional_fluents_are_a_difference(monkeypatch, tmp_path):
-    text = OWN_SHEETS["tictactoe"].path.read_text()
+    text = GAME_SHEETS["tictactoe"].path.read_text()
     counter = "(init (step 0)) (<= (next (step 0)) (true (step 0)))"
     (tmp_path / "tictactoe.kif").write_text(text + counter)
     monkeypatch.setattr(own_sheets, "FOLDER", tmp_path)
-    equivalence = compare_with_game(OWN_SHEETS["tictactoe"], plies=10)
+    equivalence = compare_with_game(GAME_SHEETS["tictactoe"], plies=10)
     assert equivalence.difference == "only by the sheet: {'(step 0)'}, by the game: set()"

@@ -5,7 +5,7 @@ import pytest
 from command_line import run
 
 from ludoteca.__main__ import main
-from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, sheet_names
+from ludoteca.envs.gdl.own_sheets import GAME_SHEETS, find_sheet, sheet_names
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.gdl.differences import compare_trace
@@ -71,7 +71,7 @@ def test_check_rejects_text_that_is_not_a_sheet(capsys, tmp_path, text, message)
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", OWN_SHEETS)
+@pytest.mark.parametrize("name", GAME_SHEETS)
 def test_exported_initial_position_is_that_of_the_sheet(capsys, name):
     assert main(["gdl", "export", name]) == 0
     fluents = capsys.readouterr().out.splitlines()
@@ -98,8 +98,8 @@ def test_export_writes_a_sheet_that_starts_from_the_position(capsys, tmp_path):
     with np.errstate(over="ignore"):
         for name in moves[1:]:
             game.step(s, game.action_names.index(name))
-    assert machine.fluents() == OWN_SHEETS["othello"].state(s)
-    legal = {OWN_SHEETS["othello"].term(game.action_names[action]) for action in game.legal(s)}
+    assert machine.fluents() == GAME_SHEETS["othello"].state(s)
+    legal = {GAME_SHEETS["othello"].term(game.action_names[action]) for action in game.legal(s)}
     assert machine.legal() == (("noop",), tuple(sorted(legal)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.gdl.interpreter import read_interpreter
-from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, own_sheet, sheet_names
+from ludoteca.envs.gdl.own_sheets import GAME_SHEETS, find_sheet, game_sheet, sheet_names
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
@@ -17,7 +17,7 @@ from ludoteca.evaluate.gdl.machine import make_machine
 from ludoteca.evaluate.gdl.traces import TracePosition, read_trace
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gdl_traces.zip"
-names = pytest.mark.parametrize("name", OWN_SHEETS)
+names = pytest.mark.parametrize("name", GAME_SHEETS)
 
 
 @cache
@@ -32,23 +32,23 @@ def test_every_sheet_is_in_the_table():
         "dice_race", "eight_puzzle", "kriegspiel_tictactoe", "kuhn_poker", "prisoners_dilemma",
         "three_in_line",
     }  # fmt: skip
-    assert set(OWN_SHEETS) | others == set(sheet_names())
-    assert all(sheet.path == find_sheet(name) for name, sheet in OWN_SHEETS.items())
+    assert set(GAME_SHEETS) | others == set(sheet_names())
+    assert all(sheet.path == find_sheet(name) for name, sheet in GAME_SHEETS.items())
     with pytest.raises(ValueError, match=r"no file 'breakthru'.*breakthrough"):
         find_sheet("breakthru")
 
 
 def test_other_sizes_have_no_sheet():
-    assert own_sheet(make_game("hex")) is OWN_SHEETS["hex"]
+    assert game_sheet(make_game("hex")) is GAME_SHEETS["hex"]
     with pytest.raises(ValueError, match="board_size=11"):
-        own_sheet(make_game("hex:board_size=5"))
+        game_sheet(make_game("hex:board_size=5"))
     with pytest.raises(ValueError, match="no rule sheet for hungry_geese"):
-        own_sheet(make_game("hungry_geese"))
+        game_sheet(make_game("hungry_geese"))
 
 
 @names
 def test_actions_of_the_game_have_different_terms(name):
-    sheet = OWN_SHEETS[name]
+    sheet = GAME_SHEETS[name]
     terms = [sheet.term(action) for action in sheet.game.action_names]
     assert len(set(terms)) == len(terms)
     with pytest.raises(ValueError, match="has no action 'nonsense'"):
@@ -58,7 +58,7 @@ def test_actions_of_the_game_have_different_terms(name):
 @names
 @pytest.mark.interpreted
 def test_game_follows_the_games_that_ggp_base_played_by_the_sheet(name):
-    sheet, plies = OWN_SHEETS[name], 0
+    sheet, plies = GAME_SHEETS[name], 0
     game = sheet.game
     action_of = {sheet.term(action): k for k, action in enumerate(game.action_names)}
     for position in golden_trace(name):

@@ -9,7 +9,7 @@ import numpy as np
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.symmetry import grid_symmetries
 
@@ -34,7 +34,7 @@ def dots_and_boxes(size: int = 2) -> Game:
     Args:
         size: boxes in a row, 1 to 5.
     """
-    integer("size", size, 1, 5)
+    check_integer("size", size, 1, 5)
     width = 2 * size + 1
     lines = [k for k in range(width * width) if (k // width + k % width) % 2]
 

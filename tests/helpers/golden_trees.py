@@ -208,8 +208,8 @@ def _search_with_agent(game: Game, case: Case, s: Any) -> dict[str, Any]:
             repr((report.candidates, report.players, report.score)).encode(), checksum
         )
         checksum = zlib.crc32(repr(report.principal_variation).encode(), checksum)
-        threads = agent.tree_of(0, 0) if case.moves > 1 else agent._threads
-        for array in _tree(game, threads):
+        workspace = agent.tree_of(0, 0) if case.moves > 1 else agent._workspace
+        for array in _tree(game, workspace):
             checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
         checksum = zlib.crc32(rng.tobytes(), checksum)
         if move < case.moves - 1:
@@ -218,11 +218,11 @@ def _search_with_agent(game: Game, case: Case, s: Any) -> dict[str, Any]:
     return {"visits": visits, "actions": actions, "digest": f"{checksum:08x}"}
 
 
-def _tree(game: Game, threads: Any) -> list[NDArray[Any]]:
+def _tree(game: Game, workspace: Any) -> list[NDArray[Any]]:
     """Return the columns of the arrays of the tree of an agent with playouts."""
-    tree = threads.trees[0]
+    tree = workspace.trees[0]
     if game.simultaneous:
-        nodes, arms = threads.statistics()
+        nodes, arms = workspace.statistics()
         return [
             *(nodes[name] for name in ("joint", "parent", "visits")),
             *(arms[name] for name in ("visits", "value", "square")),

@@ -19,7 +19,7 @@ def play(game: Game, *names: str) -> Any:
 
 def agent_tree(agent: MCTSAgent) -> np.ndarray:
     """Return the nodes in use of an agent's tree."""
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     return tree.nodes[: tree.size]
 
 

@@ -210,7 +210,7 @@ def test_training_writes_weights_that_the_search_reads(tmp_path: Any) -> None:
             f"mcts:simulations=30,playout=softmax,playout.weights={file},threads=2,parallel=root",
             game,
         )
-        for tree in agent._threads.trees:
+        for tree in agent._workspace.trees:
             assert tree.work["playout_weights"][0].tolist() == weights.tolist()
         assert agent.search(game.new()).simulations == 30
 
@@ -254,7 +254,7 @@ def test_playouts_follow_the_weights(tmp_path: Any) -> None:
     save_playout_weights(file, game, weights)
     agent: Any = make_agent(f"mcts:playout=softmax,playout.weights={file},playout.depth=1", game)
     assert make_simulation(game, agent.config) is not None
-    tree = agent._threads.trees[0]
+    tree = agent._workspace.trees[0]
     for s in random_positions(game, 20, seed=4):
         captures = [a for a in game.legal(s) if features_of(game, s, a)[0] % 2]
         legal = game.legal(s)

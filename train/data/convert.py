@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.files import write_atomically
 from ludoteca.train.data.collect import Skipped, read_games
@@ -59,7 +59,7 @@ class ConversionConfig:
         low, high = self.rating_range or (0, 0)
         if not low <= high:
             raise ValueError(f"rating_range must be (lowest, highest), got {self.rating_range}")
-        integer("num_workers", self.num_workers, 0, 1024)
+        check_integer("num_workers", self.num_workers, 0, 1024)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
@@ -63,12 +63,12 @@ class GenerationConfig:
         if not self.agents:
             raise ValueError("agents must name at least one agent, got none")
         find_format(self.out)
-        choice("seats", self.seats, SEATS)
+        check_choice("seats", self.seats, SEATS)
         for agent in self.learn_from:
-            integer("learn_from", agent, 0, len(self.agents) - 1)
-        integer("games", self.games, 1, 10**9)
-        integer("seed", self.seed, 0, 2**62)
-        integer("num_workers", self.num_workers, 0, 10**5)
+            check_integer("learn_from", agent, 0, len(self.agents) - 1)
+        check_integer("games", self.games, 1, 10**9)
+        check_integer("seed", self.seed, 0, 2**62)
+        check_integer("num_workers", self.num_workers, 0, 10**5)
         parse_executor(self.executor)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import tyro
 from rich.console import Console
 
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.executor import LOCAL
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
@@ -83,13 +83,13 @@ def main(
         ("parts", parts),
         ("iterations", iterations),
     ):
-        integer(name, value, 1, 10**6)
+        check_integer(name, value, 1, 10**6)
     for speed in learner_speeds:
-        real("learner_speeds", speed, 1e-6, 1e9)
-    integer("per_node", per_node, 1, 10**6)
-    integer("max_staleness", max_staleness, 1, 10**6)
-    real("gigabits", gigabits, 1e-6, 1e9)
-    real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
+        check_real("learner_speeds", speed, 1e-6, 1e9)
+    check_integer("per_node", per_node, 1, 10**6)
+    check_integer("max_staleness", max_staleness, 1, 10**6)
+    check_real("gigabits", gigabits, 1e-6, 1e9)
+    check_real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
     if costs is not None:
         results: dict[str, Any] = json.loads(costs.read_text())
         measured_costs = Costs(

@@ -11,7 +11,7 @@ from ludoteca.agents.external.engines.process import EngineProcess, split_comman
 from ludoteca.agents.external.failure import FailureError
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 
 RESIGN = "resign"  # kind of failure, besides `failure.CRASH`, `TIMEOUT` and `INVALID`
 START_SECONDS = 60.0  # time limit of the start of an engine
@@ -37,8 +37,8 @@ class EngineAgent(Agent):
         super().__init__(game)
         split_command(command)
         self.command = command
-        self.seconds = real("seconds", seconds, 1e-3, 1e6)
-        self.max_games = integer("games", games, 1, 1024)
+        self.seconds = check_real("seconds", seconds, 1e-3, 1e6)
+        self.max_games = check_integer("games", games, 1, 1024)
         self._start_seconds = START_SECONDS
         self._time_control: TimeControl | None = None
         self._engines: dict[Seat, Any] = {}

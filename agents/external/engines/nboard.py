@@ -11,7 +11,7 @@ from ludoteca.agents.external.engines.process import EngineProcess
 from ludoteca.agents.external.failure import INVALID
 from ludoteca.envs.formats.ggf import position_text
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 
 # Beginning of an error message of some engines; others do not answer after an error.
 ERROR_PREFIX = "status Error"
@@ -41,7 +41,7 @@ class NBoardAgent(EngineAgent):
             ValueError: if there is no such program, or a parameter is out of range.
         """
         super().__init__(game, command, seconds, games)
-        self.depth = None if depth is None else integer("depth", depth, 1, 60)
+        self.depth = None if depth is None else check_integer("depth", depth, 1, 60)
 
     @classmethod
     def check_game(cls, game: Game) -> None:

@@ -14,7 +14,7 @@ from ludoteca.agents.external.kaggle.observation import configuration, observati
 from ludoteca.agents.external.kaggle.process import Process, find_python
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.rng import next_u64
 
 ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")  # the competition's names of the game's actions
@@ -73,14 +73,14 @@ class KaggleAgent(Agent):
         super().__init__(game)
         self.path = find_submission(path, self)
         self.python = find_python(python, sys.executable)
-        self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
-        self.overage = real("overage", overage, 0, 1e6)
-        self.max_games = integer("games", games, 1, 1024)
-        self.restart_processes = choice("restart_processes", restart_processes, (False, True))
+        self.act_timeout = check_real("act_timeout", act_timeout, 1e-3, 1e6)
+        self.overage = check_real("overage", overage, 0, 1e6)
+        self.max_games = check_integer("games", games, 1, 1024)
+        self.restart_processes = check_choice("restart_processes", restart_processes, (False, True))
         self._max_bytes = (
-            0 if memory_mib is None else integer("memory_mib", memory_mib, 1, 2**22) << 20
+            0 if memory_mib is None else check_integer("memory_mib", memory_mib, 1, 2**22) << 20
         )
-        self.forward_output = choice("forward_output", forward_output, (False, True))
+        self.forward_output = check_choice("forward_output", forward_output, (False, True))
         self._start_seconds = 0.0
         self._configuration = configuration(game, act_timeout)
         self._processes: dict[Seat, Process] = {}

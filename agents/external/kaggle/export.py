@@ -18,7 +18,7 @@ from ludoteca.agents.external.kaggle.layers import Layers, run_layers
 from ludoteca.agents.external.kaggle.submission import play
 from ludoteca.agents.registry import make_agent, parse_agent_spec
 from ludoteca.envs.games.hungry_geese import hungry_geese
-from ludoteca.envs.params import choice
+from ludoteca.envs.params import check_choice
 from ludoteca.files import write_atomically
 
 Choose = Callable[[Any, int, Any, int, Any], int]  # `choose(s, player, legal, n, rng) -> action`
@@ -59,7 +59,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
 
 def submission_source(agent: str, precision: Precision = "float32") -> str:
     """Return the source of a submission; see `export_agent`."""
-    choice("precision", precision, get_args(Precision))
+    check_choice("precision", precision, get_args(Precision))
     name, _ = parse_agent_spec(agent)
     if name not in EXPORTERS:
         raise ValueError(

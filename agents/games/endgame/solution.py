@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.html_table import html_table
 
@@ -86,11 +86,11 @@ def validate_position(
         ValueError: if it is not an unfinished position of the game, or another argument of
             `ludoteca.agents.games.endgame.solve_endgame` is wrong.
     """
-    choice("all_moves", all_moves, (False, True))
+    check_choice("all_moves", all_moves, (False, True))
     if nodes is not None:
-        integer("nodes", nodes, 1, 10**15)
+        check_integer("nodes", nodes, 1, 10**15)
     if seconds is not None:
-        real("seconds", seconds, 1e-4, 1e6)
+        check_real("seconds", seconds, 1e-4, 1e6)
     s = batch_of_one(game, s).view(np.recarray)[0]
     problem = game.validate(s)
     if problem:

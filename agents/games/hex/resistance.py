@@ -14,7 +14,7 @@ from ludoteca.agents.games.hex.circuit import solve, work_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, uniform
 
@@ -111,7 +111,7 @@ class MixedAgent(HeuristicAgent):
         Raises:
             ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        self.epsilon = real("epsilon", epsilon, 0, 1)
+        self.epsilon = check_real("epsilon", epsilon, 0, 1)
         super().__init__(game)
 
 

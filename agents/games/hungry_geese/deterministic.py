@@ -15,7 +15,7 @@ from ludoteca.envs.games.goose_positions import FOOD, NONE
 from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import factory, kernel
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.symmetry import DIRECTIONS
 
 MAX_DEPTH = 32  # cells of a corridor: its actions of two bits each fit one uint64
@@ -73,11 +73,11 @@ def deterministic(
     """
     if game.name != "hungry_geese":
         raise ValueError(f"the deterministic agent needs the game hungry_geese, got {game.name}")
-    rules = VARIANTS[choice("variant", variant, tuple(VARIANTS))]
-    corridor = real("corridor", corridor, 0, 1)
-    reach = integer("reach", rules.reach if reach is None else reach, 0, 100)
-    hungry = integer("hungry", rules.hungry if hungry is None else hungry, 0, 10_000)
-    tail = choice("tail", rules.tail if tail is None else tail, (False, True))
+    rules = VARIANTS[check_choice("variant", variant, tuple(VARIANTS))]
+    corridor = check_real("corridor", corridor, 0, 1)
+    reach = check_integer("reach", rules.reach if reach is None else reach, 0, 100)
+    hungry = check_integer("hungry", rules.hungry if hungry is None else hungry, 0, 10_000)
+    tail = check_choice("tail", rules.tail if tail is None else tail, (False, True))
     return PolicyAgent(game, make_choose(corridor, rules.min_depth, reach, hungry, tail))
 
 

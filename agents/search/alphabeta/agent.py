@@ -22,7 +22,7 @@ from ludoteca.agents.search.select import WIN as PROVEN_WIN
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.records import as_words, batch_of_one
 from ludoteca.envs.rng import next_u64
 
@@ -73,10 +73,10 @@ class AlphaBetaAgent(Agent):
         self.check_game(game)
         super().__init__(game)
         find_evaluation(evaluation, game)
-        self.depth = None if depth is None else integer("depth", depth, 1, MAX_DEPTH)
-        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.depth = None if depth is None else check_integer("depth", depth, 1, MAX_DEPTH)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         self.evaluation = evaluation
-        self.table_size = integer("table_size", table_size, 2, 1 << 30)
+        self.table_size = check_integer("table_size", table_size, 2, 1 << 30)
         self.monitor: Monitor | None = None
         self._make_workspace()
 

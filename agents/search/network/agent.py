@@ -15,7 +15,7 @@ from ludoteca.agents.search.network.selection import NetworkSearchConfig
 from ludoteca.agents.search.report import SearchReport
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.records import batch_of_one
 
 
@@ -59,7 +59,7 @@ class NetworkGuidedAgent(Agent):
         super().__init__(encoder.game)
         self._encoder, self._config = encoder, config
         self._max_num_considered_actions = max_num_considered_actions
-        self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self._leaf_batch = check_integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: NetworkGuidedSearch | None = None
         self._capacity = 0
         self.monitor: Monitor | None = None

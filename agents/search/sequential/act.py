@@ -17,7 +17,7 @@ def make_act(game: Game, config: SearchConfig) -> Any:
 
     It searches each of K `positions` with a new tree and writes the chosen `actions`, int64 `[K]`.
     The search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in place.
-    `workspace` is the tuple of a `Workspace`, `params` that of
+    `workspace` is the tuple of a `ThreadWorkspace`, `params` that of
     `ludoteca.agents.search.sequential.search.search_kernel`, and `action_selection` an index of
     `ludoteca.agents.search.select.ACTION_SELECTIONS`.
     """

@@ -1,4 +1,4 @@
-"""Tree and root parallelization of a search."""
+"""Workspace of a search with one or more threads: tree and root parallelization."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
-from ludoteca.agents.search.sequential.workspace import Workspace
+from ludoteca.agents.search.sequential.workspace import ThreadWorkspace
 from ludoteca.agents.search.statistics import summed_fields
 from ludoteca.envs.game import Game
 
 PARALLEL = ("tree", "root")  # kinds of parallelization
 
 
-class SearchThreads:
-    """Threads of an agent with their workspaces.
+class SearchWorkspace:
+    """Workspace of a search: its threads with their trees and scratch space.
 
-    With `parallel="tree"` they build one tree under a lock, and a visit counts as a loss until its
-    score is known (virtual loss). With `"root"` each builds its own tree, and the root statistics
-    are summed.
+    With `parallel="tree"` the threads build one tree under a lock, and a visit counts as a loss
+    until its score is known (virtual loss). With `"root"` each builds its own tree, and the root
+    statistics are summed.
 
     Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
 
@@ -44,12 +44,12 @@ class SearchThreads:
         """
         self._arguments = game, config, max_nodes, threads, parallel
         self._fields = summed_fields(config.policy)
-        first = Workspace.make(game, config, max_nodes)
+        first = ThreadWorkspace.make(game, config, max_nodes)
         self.shared_tree = parallel == "tree"
         self.trees = [first] + [
             first.for_another_thread(game, config)
             if self.shared_tree
-            else Workspace.make(game, config, max_nodes)
+            else ThreadWorkspace.make(game, config, max_nodes)
             for _ in range(threads - 1)
         ]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -67,7 +67,7 @@ class SearchThreads:
         return {"arguments": self._arguments, "used": used, "own": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        SearchThreads.__init__(self, *state["arguments"])
+        SearchWorkspace.__init__(self, *state["arguments"])
         # Not strict: of a shared tree there is only one.
         for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
             tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
@@ -134,4 +134,4 @@ def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArr
     return nodes
 
 
-__all__ = ["PARALLEL", "SearchThreads", "merge_trees"]
+__all__ = ["PARALLEL", "SearchWorkspace", "merge_trees"]

@@ -14,14 +14,14 @@ from ludoteca.agents.search.sequential.tree import (
     START,
     UNEXPANDED,
 )
-from ludoteca.agents.search.sequential.workspace import Workspace
+from ludoteca.agents.search.sequential.workspace import ThreadWorkspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 NOT_FOUND = -1
 
 
-def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
+def keep_subtree(game: Game, trees: ThreadWorkspace, s: Any) -> bool:
     """Make the node of position `s` the root of `trees`, if at most two plies below the old root.
 
     Two plies are the agent's move and the opponent's reply. After two consecutive moves of the

@@ -1,4 +1,4 @@
-"""Workspace of searches: tree, transposition table and scratch space."""
+"""Workspace of one thread: tree, transposition table and scratch space."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
 
-class Workspace(NamedTuple):
+class ThreadWorkspace(NamedTuple):
     """Tree and scratch space of one thread.
 
     The fields are described in `ludoteca.agents.search.sequential.search.search_kernel`.
@@ -30,7 +30,7 @@ class Workspace(NamedTuple):
         return int(self.shared[-1])
 
     @classmethod
-    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "ThreadWorkspace":
         """Return the workspace of one tree and one thread."""
         has_table = config.transpositions or "rng" in (game.state.names or ())
         entries = 1 << (max_nodes - 1).bit_length() if has_table else 0
@@ -41,9 +41,11 @@ class Workspace(NamedTuple):
         )
         return cls(*tree, *_make_thread_arrays(game, config))
 
-    def for_another_thread(self, game: Game, config: SearchConfig) -> "Workspace":
+    def for_another_thread(self, game: Game, config: SearchConfig) -> "ThreadWorkspace":
         """Return the workspace of another thread that searches the same tree."""
-        return Workspace(self.nodes, self.shared, self.table, *_make_thread_arrays(game, config))
+        return ThreadWorkspace(
+            self.nodes, self.shared, self.table, *_make_thread_arrays(game, config)
+        )
 
     def reset(self, s: Any, rng: int) -> None:
         """Reset the tree to position `s`; `rng` is the new state of the random stream."""

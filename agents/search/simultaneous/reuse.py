@@ -7,19 +7,21 @@ import numpy as np
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.simultaneous.search import START
 from ludoteca.agents.search.simultaneous.tree import ROOT, make_table
-from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchThreads
+from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchWorkspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.envs.record_views import view_records
 
 
-def keep_subtree(game: Game, config: SearchConfig, threads: DecoupledSearchThreads, s: Any) -> bool:
+def keep_subtree(
+    game: Game, config: SearchConfig, workspace: DecoupledSearchWorkspace, s: Any
+) -> bool:
     """Make the node of position `s` the root of the first tree, if at most one ply below the old.
 
     Returns:
         Whether the node was found. If not, the tree is unchanged.
     """
-    tree, size = threads.trees[0], threads.sizes[0]
+    tree, size = workspace.trees[0], workspace.sizes[0]
     if size == 0:
         return False
     node = _find(game, tree, size, s)
@@ -32,7 +34,7 @@ def keep_subtree(game: Game, config: SearchConfig, threads: DecoupledSearchThrea
     tree.nodes[:new_size], tree.arms[:new_size] = nodes[:new_size], arms[:new_size]
     tree.table[:] = table
     tree.states[START] = s
-    threads.sizes[0] = new_size
+    workspace.sizes[0] = new_size
     return True
 
 

@@ -15,7 +15,7 @@ from ludoteca.agents.search.statistics import arm_dtype, summed_fields
 from ludoteca.envs.game import Game
 
 
-class DecoupledWorkspace(NamedTuple):
+class DecoupledThreadWorkspace(NamedTuple):
     """Tree and scratch space of one thread.
 
     Attributes:
@@ -34,7 +34,7 @@ class DecoupledWorkspace(NamedTuple):
     work: NDArray[np.void]
 
     @classmethod
-    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledWorkspace":
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledThreadWorkspace":
         """Return the workspace of one tree and one thread."""
         states = aligned_zeros(NUM_STATES, game.state)
         states[:] = game.empty(NUM_STATES)
@@ -47,8 +47,8 @@ class DecoupledWorkspace(NamedTuple):
         )
 
 
-class DecoupledSearchThreads:
-    """Threads that search one position, each with a tree of its own (root parallelization).
+class DecoupledSearchWorkspace:
+    """Workspace of a search: threads, each with a tree of its own (root parallelization).
 
     The statistics of the roots are summed. Chaslot, Winands and van den Herik, "Parallel
     Monte-Carlo tree search", 2008.
@@ -62,13 +62,15 @@ class DecoupledSearchThreads:
         """Make the threads and their trees, of up to `max_nodes` nodes each."""
         self._arguments = game, config, max_nodes, threads
         self._fields = summed_fields(config.policy)
-        self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
+        self.trees = [
+            DecoupledThreadWorkspace.make(game, config, max_nodes) for _ in range(threads)
+        ]
         self.sizes = [0] * threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
-    def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type["DecoupledSearchWorkspace"], tuple[Any, ...]]:
         """Return the class and its arguments: a copy has new, empty trees."""
-        return DecoupledSearchThreads, self._arguments
+        return DecoupledSearchWorkspace, self._arguments
 
     def reset(self, s: Any, rng: NDArray[np.uint64]) -> None:
         """Reset the trees, and seed the random streams of the threads.

@@ -33,7 +33,7 @@ def export(
         sheet: write the rule sheet with this position as its initial one.
         out: file to write; by default, standard output.
     """
-    from ludoteca.envs.gdl.own_sheets import own_sheet
+    from ludoteca.envs.gdl.own_sheets import game_sheet
     from ludoteca.envs.registry import make_game
     from ludoteca.files import write_atomically
 
@@ -50,7 +50,7 @@ def export(
     else:
         rules = make_game(str(game))
         s = _position_after(rules, moves)
-    rule_sheet = own_sheet(rules)
+    rule_sheet = game_sheet(rules)
     lines = (
         _sheet_statements(rule_sheet.path, rule_sheet.state(s)) if sheet else rule_sheet.state(s)
     )

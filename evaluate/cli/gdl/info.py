@@ -27,10 +27,10 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         max_seconds: limit on the CPU time of the compilation.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
-    from ludoteca.envs.params import real
+    from ludoteca.envs.params import check_real
     from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine, load_machine
 
-    seconds = real("seconds", seconds, 0.001, 3600)
+    seconds = check_real("seconds", seconds, 0.001, 3600)
     path = find_sheet(sheet)
     machine = load_machine(path, max_seconds=max_seconds)
     rows = {"sheet": str(path), "roles": ", ".join(machine.roles)}

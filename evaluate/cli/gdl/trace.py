@@ -22,13 +22,13 @@ def trace(
         out: file to write; by default, standard output.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
-    from ludoteca.envs.params import integer
+    from ludoteca.envs.params import check_integer
     from ludoteca.evaluate.gdl.interpreted_machine import load_machine
     from ludoteca.evaluate.gdl.machine import play_random_games
     from ludoteca.files import atomic_writer
 
-    integer("games", games, 1, 10**9)
-    integer("max_plies", max_plies, 0, 10**9)
+    check_integer("games", games, 1, 10**9)
+    check_integer("max_plies", max_plies, 0, 10**9)
     machine = load_machine(find_sheet(sheet))
     positions = play_random_games(machine, games, seed, max_plies)
     if out is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
@@ -53,10 +53,10 @@ def play_grid(
         seed: seed of each match.
         equal_time: whether the agents have equal time instead of equal simulations.
     """
-    integer("games", games, 1, 10**9)
-    integer("simulations", simulations, 1, 10**9)
+    check_integer("games", games, 1, 10**9)
+    check_integer("simulations", simulations, 1, 10**9)
     for name in amaf:
-        choice("amaf", name, AMAF)
+        check_choice("amaf", name, AMAF)
     rules, cells = make_game(game), list[Cell]()
     rival = f"mcts:{RIVAL},simulations={simulations}"
     for name in amaf:

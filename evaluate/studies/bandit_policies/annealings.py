@@ -11,7 +11,7 @@ from typing import Any
 import tyro
 
 from ludoteca.envs.clock import clock
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits import play_bandits, random_problems
 from ludoteca.evaluate.tuning.annealing import COOLING, DEFAULT_COOLING, annealing
 from ludoteca.files import write_atomically
@@ -41,8 +41,8 @@ def anneal(
         rounds: number of pulls in each problem.
         seed: seed of all random numbers.
     """
-    choice("cooling", cooling, tuple(COOLING))
-    integer("searches", searches, 2, 10**6)
+    check_choice("cooling", cooling, tuple(COOLING))
+    check_integer("searches", searches, 2, 10**6)
     start, found = clock(), dict[str, list[dict[str, float]]]()
     for k in arms:
         bandits = random_problems(problems, k, seed)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.search.options import parse_nested
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.clock import clock
-from ludoteca.envs.params import choice, integer
+from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits import bandit_curves
 from ludoteca.evaluate.studies.bandit_policies.problems import PROBLEMS, repeated_problem
 from ludoteca.files import write_atomically
@@ -42,11 +42,11 @@ def repeat_policy(
         rounds: number of pulls in each repetition.
         seed: seed of all random numbers.
     """
-    integer("repetitions", repetitions, 2, 10**6)
-    integer("random_repetitions", random_repetitions, 2, 10**6)
+    check_integer("repetitions", repetitions, 2, 10**6)
+    check_integer("random_repetitions", random_repetitions, 2, 10**6)
     for problem in problems:
-        choice("problems", problem, PROBLEMS)
-    name = choice("policy", policy.partition(":")[0], tuple(POLICIES))
+        check_choice("problems", problem, PROBLEMS)
+    name = check_choice("policy", policy.partition(":")[0], tuple(POLICIES))
     params = parse_nested("policy", policy, POLICIES[name].params)[1]
     at, start, results = checkpoints(rounds), clock(), dict[str, Any]()
     for problem in problems:

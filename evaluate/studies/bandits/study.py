@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ludoteca.duration import format_duration
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.evaluate.bandits.computation import (
     NOTHING,
     CellMissingError,
@@ -87,10 +87,10 @@ def reproduce(
         default_out = runs / name / "report"
         annealing_problems = min(problems, experiment.annealing_problems)
         experiment = replace(experiment, problems=problems, annealing_problems=annealing_problems)
-    integer("threads", threads, 1, 1024)
+    check_integer("threads", threads, 1, 1024)
     computed_shard = NOTHING if merge else Shard.parse(shard)
     if plan:
-        real("price", price, 0, 1e6)
+        check_real("price", price, 0, 1e6)
         print(plan_text(make_plan(experiment, PUBLISHED_POLICIES), price), end="")
         return
     parallel = processes is not None or executor != LOCAL

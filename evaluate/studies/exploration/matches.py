@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
@@ -45,8 +45,8 @@ def play_options(
         games: number of games of each match; the agents alternate in moving first.
         seed: seed of each match.
     """
-    integer("games", games, 1, 10**9)
-    integer("simulations", simulations, 1, 10**9)
+    check_integer("games", games, 1, 10**9)
+    check_integer("simulations", simulations, 1, 10**9)
     rules, cells = make_game(game), list[Cell]()
     for alpha in alphas:
         plain = agent_spec(alpha, simulations)

@@ -12,7 +12,7 @@ import numpy as np
 import tyro
 
 from ludoteca.agents.games.hungry_geese.lives import lives_of
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
@@ -45,7 +45,7 @@ def geese_match(
     Raises:
         ValueError: if the game is not Hungry Geese, or an argument is out of range.
     """
-    integer("first", first, 1, 10**9)
+    check_integer("first", first, 1, 10**9)
     rules = make_game(game)
     if rules.name != "hungry_geese":
         raise ValueError(f"game must be hungry_geese, got {game!r}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.envs.clock import clock
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.studies.p_game.solve import root_values
 from ludoteca.evaluate.studies.p_game.tree import new_trees, p_game
 from ludoteca.files import write_atomically
@@ -43,7 +43,7 @@ def measure(
             others.
         seed: seed of the trees and of the searches.
     """
-    integer("count", count, 1, 10**6)
+    check_integer("count", count, 1, 10**6)
     cells, start, game = list[dict[str, Any]](), clock(), p_game()
     for size in trees:
         branching, depth = parse_size(size)

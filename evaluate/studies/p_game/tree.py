@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
 from ludoteca.envs.symmetry import Symmetry
 
@@ -73,8 +73,8 @@ def new_trees(branching: int, depth: int, seeds: NDArray[np.uint64]) -> NDArray[
     Raises:
         ValueError: if the branching factor is not from 2 to 64, or the depth not from 1 to 20.
     """
-    integer("branching", branching, 2, MAX_BRANCHING)
-    integer("depth", depth, 1, MAX_DEPTH)
+    check_integer("branching", branching, 2, MAX_BRANCHING)
+    check_integer("depth", depth, 1, MAX_DEPTH)
     states = p_game().empty(len(seeds))
     states["node"][:, 0], states["branching"], states["depth"] = seeds, branching, depth
     return states

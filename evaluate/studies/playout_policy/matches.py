@@ -12,7 +12,7 @@ import tyro
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_cells import Cell, match_cell, write_cells
@@ -49,7 +49,7 @@ def play_methods(
         speed_positions: number of positions from random games in which the speed is measured.
         seed: seed of each match, and of these positions.
     """
-    integer("games", games, 1, 10**9)
+    check_integer("games", games, 1, 10**9)
     rules, cells = make_game(game), list[Cell]()
     states = random_positions(rules, speed_positions, seed)
     uniform_speed = simulations_per_second(rules, agent_spec(simulations), states)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points, check_ranges
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
@@ -51,8 +51,8 @@ class CMAES:
         self._dimensions = len(start)
         # `cmaes` needs two dimensions: a single parameter gets a second one without effect.
         mean = np.array([*start, 0.5][: max(len(start), 2)])
-        adapts = choice("lr_adapt", lr_adapt, (True, False))
-        size = integer("population", population, 0, 10**4)
+        adapts = check_choice("lr_adapt", lr_adapt, (True, False))
+        size = check_integer("population", population, 0, 10**4)
         minimum = 5 if adapts else 2
         if 0 < size < minimum:
             raise ValueError(
@@ -60,7 +60,7 @@ class CMAES:
             )
         self._cma = CMA(
             mean=mean,
-            sigma=real("sigma", sigma, 1e-6, 1),
+            sigma=check_real("sigma", sigma, 1e-6, 1),
             bounds=np.tile([0.0, 1.0], (len(mean), 1)),
             seed=seed % 2**32,  # the seeds of `cmaes` have 32 bits
             population_size=size or None,

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
@@ -40,7 +40,8 @@ class Grid:
         Raises:
             ValueError: if `evaluations` is less than the number of points of the grid.
         """
-        axes = [parameter.levels(integer("levels", levels, 2, 10**4)) for parameter in parameters]
+        levels = check_integer("levels", levels, 2, 10**4)
+        axes = [parameter.levels(levels) for parameter in parameters]
         if (size := prod(map(len, axes))) > evaluations:
             raise ValueError(
                 f"the grid has {size:,} points, but the games suffice for {evaluations:,} "

@@ -15,7 +15,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
@@ -49,10 +49,10 @@ class NTBEA:
             exploration: factor of the confidence bound, `k` in the paper.
             neighbors: number of mutations from which the next point is chosen.
         """
-        count = integer("levels", levels, 2, 10**4)
+        count = check_integer("levels", levels, 2, 10**4)
         self._levels = [np.array(parameter.levels(count)) for parameter in parameters]
-        self._exploration = real("exploration", exploration, 0, 1e6)
-        self._neighbors = integer("neighbors", neighbors, 1, 10**6)
+        self._exploration = check_real("exploration", exploration, 0, 1e6)
+        self._neighbors = check_integer("neighbors", neighbors, 1, 10**6)
         self._rng = np.random.default_rng(seed)
         self._point = tuple(
             int(np.abs(positions - position).argmin())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
@@ -49,9 +49,9 @@ class Optuna:
         """
         import optuna
 
-        choice("sampler", sampler, ("tpe", "random"))
-        integer("finalists", finalists, 1, 10**4)
-        real("final_fraction", final_fraction, 0.01, 0.9)
+        check_choice("sampler", sampler, ("tpe", "random"))
+        check_integer("finalists", finalists, 1, 10**4)
+        check_real("final_fraction", final_fraction, 0.01, 0.9)
         samplers = optuna.samplers
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._study = optuna.create_study(

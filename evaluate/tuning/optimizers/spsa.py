@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.params import real
+from ludoteca.envs.params import check_real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points, check_ranges
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
@@ -46,8 +46,8 @@ class SPSA:
             learning_rate: initial step size per unit of gradient; `a / (A + 1)^alpha` in the paper.
         """
         check_ranges("spsa", parameters)
-        self._perturbation = real("perturbation", perturbation, 1e-6, 0.5)
-        self._learning_rate = real("learning_rate", learning_rate, 0, 1e6)
+        self._perturbation = check_real("perturbation", perturbation, 1e-6, 0.5)
+        self._learning_rate = check_real("learning_rate", learning_rate, 0, 1e6)
         self._iterations = max(evaluations // 2, 1)
         self._rng = np.random.default_rng(seed)
         self._iterates = [np.array(start, np.float64)]
