@@ -19,7 +19,7 @@ from ludoteca.envs.params import check_choice
 from ludoteca.envs.validation import check_dtype, check_flag
 
 OBSERVATION_KINDS = ("planes", "flat", "dict", "flat_dict")
-KEYS = ("observation", "action_mask")  # default keys of the planes and of the mask
+OBSERVATION_KEYS = ("observation", "action_mask")  # default keys of the planes and of the mask
 MASK_DTYPES = ("int8", "bool", "float32")
 END_MASKS = ("zeros", "ones")
 
@@ -45,7 +45,7 @@ class ObservationFormat:
     observation: str = "planes"
     dtype: DTypeLike = "int8"
     channels_last: bool = False
-    keys: Sequence[str] = KEYS
+    keys: Sequence[str] = OBSERVATION_KEYS
     mask_dtype: DTypeLike = "int8"
     end_mask: str | None = None
     is_flat: bool = field(init=False, repr=False, compare=False)
@@ -181,10 +181,12 @@ def _check_keys(keys: Any, kind: str) -> tuple[str, str]:
     """
     names = keys if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
     if len(names) != 2 or not all(isinstance(key, str) and key for key in names):
-        raise ValueError(f"keys must be two names, such as {KEYS}, got {keys!r}")
+        raise ValueError(f"keys must be two names, such as {OBSERVATION_KEYS}, got {keys!r}")
     first, second = names
     if first == second:
-        raise ValueError(f"keys must be two different names, such as {KEYS}, got {keys!r}")
-    if (first, second) != KEYS and kind not in ("dict", "flat_dict"):
+        raise ValueError(
+            f"keys must be two different names, such as {OBSERVATION_KEYS}, got {keys!r}"
+        )
+    if (first, second) != OBSERVATION_KEYS and kind not in ("dict", "flat_dict"):
         raise ValueError(f"keys={keys!r} need observation='dict' or 'flat_dict', got {kind!r}")
     return first, second

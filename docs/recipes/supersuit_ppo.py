@@ -26,7 +26,7 @@ seconds = time.perf_counter() - start
 
 
 def all_agents(module, copies):  # one policy for all agents of the game
-    env = module.parallel_env(observation="planes", keep_agents=True, illegal_action="random")
+    env = module.parallel_env(observation="planes", keep_eliminated=True, illegal_action="random")
     env = ss.pettingzoo_env_to_vec_env_v1(ss.dtype_v0(env, np.float32))
     envs = ss.concat_vec_envs_v1(env, copies, base_class="stable_baselines3")
     envs.venv.reset(seed=0)

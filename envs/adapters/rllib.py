@@ -44,7 +44,7 @@ try:
 
     from ludoteca.envs.adapters.rllib_module import (
         FORMAT,
-        KEYS,
+        OBSERVATION_KEYS,
         MaskedModule,
         masked_module,
         with_format_defaults,
@@ -56,7 +56,7 @@ except ImportError as error:
 
 __all__ = [
     "FORMAT",
-    "KEYS",
+    "OBSERVATION_KEYS",
     "MaskedModule",
     "RLlibGameEnv",
     "RLlibMultiAgentEnv",
@@ -203,7 +203,8 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and of the mask in dictionary observations; by default `KEYS`.
+            keys: keys of the planes and of the mask in dictionary observations; by default
+                `OBSERVATION_KEYS`.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
             end_mask: values of the mask of a finished game, `"zeros"` or `"ones"`.
             render_mode: one of `metadata["render_modes"]`.
@@ -214,7 +215,8 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """
         self.game = as_game(game, params, RLlibMultiAgentEnv)
         is_dict = observation in ("dict", "flat_dict")
-        keys = keys if keys is not None else KEYS if is_dict else ("observation", "action_mask")
+        if keys is None:
+            keys = OBSERVATION_KEYS if is_dict else ("observation", "action_mask")
         self.format = ObservationFormat(
             observation, dtype, channels_last, keys, mask_dtype, end_mask
         )

@@ -9,12 +9,13 @@ from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
-KEYS = ("observations", "action_mask")  # of the planes and of the mask
+# Keys of the planes and of the mask.
+PLANES_KEY, MASK_KEY = OBSERVATION_KEYS = ("observations", "action_mask")
 OBS = "obs"  # RLlib's name of the column of observations in a batch
 FORMAT: dict[str, Any] = {
     "observation": "flat_dict",
     "dtype": "float32",
-    "keys": KEYS,
+    "keys": OBSERVATION_KEYS,
     "mask_dtype": "float32",
     "end_mask": "ones",
 }
@@ -67,11 +68,11 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         """
         space = observation_space
         plane_keys = (
-            [] if not isinstance(space, spaces.Dict) else [k for k in space if k != KEYS[1]]
+            [] if not isinstance(space, spaces.Dict) else [k for k in space if k != MASK_KEY]
         )
-        if len(plane_keys) != 1 or KEYS[1] not in space.spaces:
+        if len(plane_keys) != 1 or MASK_KEY not in space.spaces:
             raise ValueError(
-                f"masked_module needs observations of one player with an {KEYS[1]}: make the "
+                f"masked_module needs observations of one player with an {MASK_KEY}: make the "
                 "environment with observation='flat_dict'; for one agent set 'opponent' in "
                 f"env_config, for several agents configure multi_agent(...); got {space}"
             )
@@ -85,10 +86,10 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
             )
         high = float(box.high.max())
         planes = spaces.Box(0, high, shape, np.float32)
-        mask = spaces.Box(0, 1, space[KEYS[1]].shape, np.float32)
+        mask = spaces.Box(0, 1, space[MASK_KEY].shape, np.float32)
         self._shape = shape  # of the network's input, without the batch axis
         super().__init__(
-            observation_space=spaces.Dict({KEYS[0]: planes, KEYS[1]: mask}), **arguments
+            observation_space=spaces.Dict({PLANES_KEY: planes, MASK_KEY: mask}), **arguments
         )
 
     def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
@@ -97,12 +98,12 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         # with this batch, it has split the observations already: planes in `batch[OBS]`, and the
         # mask there.
         if isinstance(batch[OBS], Mapping):
-            batch[KEYS[1]], batch = self._preprocess_batch(batch)
+            batch[MASK_KEY], batch = self._preprocess_batch(batch)
         return super()._forward_train(batch, **kwargs)
 
     def _preprocess_batch(self, batch: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Return the mask, and the batch with the planes in place of its observations."""
         observations = batch[OBS]
-        (key,) = (key for key in observations if key != KEYS[1])
+        (key,) = (key for key in observations if key != MASK_KEY)
         batch[OBS] = observations[key].float().reshape(-1, *self._shape)
-        return observations[KEYS[1]].float(), batch
+        return observations[MASK_KEY].float(), batch

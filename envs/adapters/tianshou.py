@@ -36,7 +36,7 @@ try:
     from tianshou.data import Batch
     from tianshou.env import BaseVectorEnv
 
-    from ludoteca.envs.adapters.tianshou_networks import KEYS, MaskedActor, PlanesNet
+    from ludoteca.envs.adapters.tianshou_networks import OBSERVATION_KEYS, MaskedActor, PlanesNet
 except ImportError as error:
     raise ImportError(
         'ludoteca.envs.adapters.tianshou needs Tianshou: pip install "ludoteca[tianshou]"'
@@ -102,7 +102,12 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.env_num = self.wait_num = check_integer("num_envs", num_envs, 1, 2**31 - 1)
         kind = check_choice("observation", observation, ("planes", "flat"))
         self.format = ObservationFormat(
-            f"{kind}_dict" if kind == "flat" else "dict", dtype, channels_last, KEYS, "bool", "ones"
+            f"{kind}_dict" if kind == "flat" else "dict",
+            dtype,
+            channels_last,
+            OBSERVATION_KEYS,
+            "bool",
+            "ones",
         )
         self.game_batch = GameBatch(
             self.game,

@@ -7,7 +7,8 @@ import torch
 from tianshou.utils.net.common import ActionReprNetWithVectorOutput
 from tianshou.utils.net.discrete import DiscreteActor
 
-KEYS = ("obs", "mask")  # keys of the planes and of the masks in a batch of observations
+# Keys of the planes and of the masks in a batch of observations.
+PLANES_KEY, MASK_KEY = OBSERVATION_KEYS = ("obs", "mask")
 
 
 class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
@@ -27,7 +28,7 @@ class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
         self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
     ) -> tuple[torch.Tensor, Any]:
         """Return the features of observations (a `Batch` or planes), and the unchanged state."""
-        planes = getattr(obs, KEYS[0], obs)
+        planes = getattr(obs, PLANES_KEY, obs)
         return self.network(_as_tensor(planes, self).float()), state
 
 
@@ -52,7 +53,7 @@ class MaskedActor(DiscreteActor):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, Any]:
         """Return the logits of all actions, `[K, num_actions]`, and the state."""
         logits, state = super().forward(obs, state, info)
-        mask = getattr(obs, KEYS[1], None)
+        mask = getattr(obs, MASK_KEY, None)
         if mask is None or isinstance(obs, torch.Tensor):
             return logits, state
         illegal = ~_as_tensor(mask, self).bool()

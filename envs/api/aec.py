@@ -13,7 +13,7 @@ from ludoteca.envs.api.rendering import BoardRenderer
 from ludoteca.envs.engine.episode_state import EVERY_SEAT
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
-from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.observation import OBSERVATION_KEYS, ObservationFormat
 from ludoteca.envs.params import check_integer, keyword_names
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
@@ -29,7 +29,7 @@ from ludoteca.envs.validation import (
 )
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
-NO_OP = 0  # with `keep_agents`, the only action in the masks of agents that cannot act
+NO_OP = 0  # with `keep_eliminated`, the only action in the masks of agents that cannot act
 
 
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
@@ -52,10 +52,10 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     return GameAECEnv(game, **env_options)
 
 
-def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
-    """Return the action mask of an agent that cannot act: zeros, or `NO_OP` if `keep_agents`."""
+def idle_mask(game: Game, keep_eliminated: bool) -> NDArray[np.int8]:
+    """Return the mask of an agent that cannot act: zeros, or `NO_OP` if `keep_eliminated`."""
     mask = np.zeros(game.num_actions, np.int8)
-    mask[NO_OP] = keep_agents
+    mask[NO_OP] = keep_eliminated
     return mask
 
 
@@ -65,7 +65,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
     `infos[agent]["action_mask"]`. It is all zero for agents that are not to move, unless
-    `keep_agents=True`.
+    `keep_eliminated=True`.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         *,
         illegal_action: str = "lose",
         max_cycles: int | None = None,
-        keep_agents: bool = False,
+        keep_eliminated: bool = False,
         observation: str = "dict",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
-        keys: Sequence[str] = KEYS,
+        keys: Sequence[str] = OBSERVATION_KEYS,
         mask_dtype: DTypeLike = "int8",
         end_mask: str | None = None,
         render_mode: str | None = None,
@@ -90,10 +90,10 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             illegal_action: `"lose"`, `"raise"`, `"penalize"` or `"random"`, see
                 `ludoteca.envs.api.vector.GameVectorEnv`.
             max_cycles: number of moves per player after which games are truncated; None: no limit.
-            keep_agents: as in `GameParallelEnv`, agents that cannot act have a mask that allows
+            keep_eliminated: as in `GameParallelEnv`, agents that cannot act have a mask that allows
                 only `NO_OP` (0), so that no mask is all zero: agents that are not to move, and all
                 agents of a finished game. `NO_OP` is not played for them. In sequential games all
-                agents leave at the end of the game, so only masks depend on `keep_agents`.
+                agents leave at the end of the game, so only masks depend on `keep_eliminated`.
             observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: dtype of the planes, one of `ludoteca.envs.validation.DTYPES`, such as
                 `"int8"` or `"float32"`.
@@ -144,7 +144,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             else game.num_players * check_integer("max_cycles", max_cycles, 1, 2**31)
         )
         self._action = np.zeros((1, 1), np.int64)
-        idle = idle_mask(game, check_flag("keep_agents", keep_agents))
+        idle = idle_mask(game, check_flag("keep_eliminated", keep_eliminated))
         self._idle_mask = self.format.cast(idle)
         self._final_mask = self.format.cast(self.format.final_mask(idle))
         self._mover: str | None = None  # the agent to move
@@ -207,7 +207,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """Return the observation of an agent; `keep_agents` determines its mask off its turn."""
+        """Return an agent's observation; `keep_eliminated` determines its mask off its turn."""
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")

@@ -14,7 +14,7 @@ from ludoteca.envs.api.rendering import BoardRenderer
 from ludoteca.envs.engine.episode_state import RAISE
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
-from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.observation import OBSERVATION_KEYS, ObservationFormat
 from ludoteca.envs.params import check_integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
@@ -51,7 +51,7 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     """Parallel environment of a simultaneous game with agents `player_0`, `player_1`, ...
 
-    Eliminated agents leave `agents`, unless `keep_agents=True`.
+    Eliminated agents leave `agents`, unless `keep_eliminated=True`.
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -64,11 +64,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         *,
         illegal_action: str = "lose",
         max_cycles: int | None = None,
-        keep_agents: bool = False,
+        keep_eliminated: bool = False,
         observation: str = "dict",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
-        keys: Sequence[str] = KEYS,
+        keys: Sequence[str] = OBSERVATION_KEYS,
         mask_dtype: DTypeLike = "int8",
         end_mask: str | None = None,
         render_mode: str | None = None,
@@ -79,7 +79,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             max_cycles: number of steps after which games are truncated.
-            keep_agents: eliminated agents stay until the game ends. They observe zeros, their
+            keep_eliminated: eliminated agents stay until the game ends. They observe zeros, their
                 mask allows only `NO_OP` (0), their actions are ignored, and their reward is 0. All
                 agents terminate together.
             observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
@@ -126,8 +126,8 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self._max_cycles = (
             None if max_cycles is None else check_integer("max_cycles", max_cycles, 1, 2**31)
         )
-        self._keep_agents = check_flag("keep_agents", keep_agents)
-        self._idle_mask = idle_mask(game, self._keep_agents)
+        self._keep_eliminated = check_flag("keep_eliminated", keep_eliminated)
+        self._idle_mask = idle_mask(game, self._keep_eliminated)
         self._final_mask = self.format.final_mask(self._idle_mask)
         self._actions = np.zeros((1, game.num_players), np.int64)
         self._ready = False
@@ -170,7 +170,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         if not self.agents:
             raise no_agents_error(self._ready)
         check_action_dict(self.agents, actions)
-        acting = self._active_agents() if self._keep_agents else self.agents
+        acting = self._active_agents() if self._keep_eliminated else self.agents
         for agent in acting:
             if agent not in actions:
                 raise ValueError(f"expected actions of {acting}, got those of {list(actions)}")
@@ -184,7 +184,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         observations, infos = self.observations_and_infos(self.agents)
         active, truncated = self._active_agents(), self._is_truncated()
         over = truncated or not active
-        remaining = self.agents if self._keep_agents and not over else active
+        remaining = self.agents if self._keep_eliminated and not over else active
         rewards = {
             agent: float(all_rewards[self.possible_agents.index(agent)]) for agent in self.agents
         }
@@ -201,7 +201,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         Raises:
             ValueError: if it is not an integer, or if it is illegal and `illegal_action="raise"`.
         """
-        if self._keep_agents and agent not in self._active_agents():
+        if self._keep_eliminated and agent not in self._active_agents():
             return NO_OP
         action_index = as_action(action)
         if self.game_batch.illegal_rule == RAISE:
@@ -246,7 +246,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of agents, by agent."""
         planes, masks = self.game_batch.observations[0], self.game_batch.masks[0].copy()
-        if self._keep_agents:
+        if self._keep_eliminated:
             over = self.game_batch.episode_states["over"][0]
             idle = ~masks.any(-1)  # players without a legal action
             masks[idle] = self._final_mask if over else self._idle_mask
@@ -277,7 +277,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         assert is_active is not None
         if episode["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
             return []
-        if self._keep_agents:
+        if self._keep_eliminated:
             return self.possible_agents
         return [agent for p, agent in enumerate(self.possible_agents) if is_active(s, p)]
 
@@ -288,4 +288,4 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def _restore_extra(self, extra: Any) -> None:
         """Recompute `agents` once the game batch is restored; nothing else was stored."""
         active = [] if self._is_truncated() else self._active_agents()
-        self.agents = self.possible_agents[:] if active and self._keep_agents else active
+        self.agents = self.possible_agents[:] if active and self._keep_eliminated else active

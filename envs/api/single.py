@@ -12,7 +12,7 @@ from ludoteca.envs.api.rendering import BoardRenderer
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
-from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.observation import OBSERVATION_KEYS, ObservationFormat
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
@@ -52,7 +52,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         observation: str = "planes",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
-        keys: Sequence[str] = KEYS,
+        keys: Sequence[str] = OBSERVATION_KEYS,
         mask_dtype: DTypeLike = "int8",
         end_mask: str | None = None,
         render_mode: str | None = None,

@@ -14,7 +14,7 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.game import Game
-from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.observation import OBSERVATION_KEYS, ObservationFormat
 from ludoteca.envs.params import check_integer
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
@@ -71,7 +71,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         observation: str = "planes",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
-        keys: Sequence[str] = KEYS,
+        keys: Sequence[str] = OBSERVATION_KEYS,
         mask_dtype: DTypeLike = "int8",
         end_mask: str | None = None,
         render_mode: str | None = None,

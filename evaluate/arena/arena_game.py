@@ -133,7 +133,7 @@ class ArenaGame:
             "can_undo": ply > 0,
             "can_redo": bool(self.undone),
             "paused": self.paused,
-            "pause": self.move_delay,
+            "move_delay": self.move_delay,
             "clock": self.clock,
             "ponder": self.ponder,
             "thinking": self.thinking,

@@ -13,7 +13,7 @@ is the current one, except in `undo`.
 | `redo` | | plays undone actions again |
 | `restart` | [`seed`] | begins another game, by default with the next seed |
 | `pause` | `on` | pauses the agents (true) or lets them continue (false) |
-| `options` | [`pause`, `clock`, `ponder`] | sets `ArenaGame.move_delay`, `clock`, `ponder` |
+| `options` | [`move_delay`, `clock`, `ponder`] | sets these attributes of `ArenaGame` |
 | `seats` | `seats` | replaces the players, see `Lobby.open` |
 | `analyze` | [`ply`] | lets the adviser analyze a position next |
 | `analyze_all` | | lets the adviser analyze all positions |
@@ -79,9 +79,8 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "pause":
             game.set_paused(message.get("on") is True)
         case "options":
-            # The field `pause` is a number of seconds, unlike the command `pause`.
             game.move_delay = check_real(
-                "pause", message.get("pause", game.move_delay), 0, MAX_SECONDS
+                "move_delay", message.get("move_delay", game.move_delay), 0, MAX_SECONDS
             )
             game.clock = check_real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
             game.ponder = message.get("ponder", game.ponder) is True

@@ -72,7 +72,7 @@ class Lobby:
 
         `game` and `params` name the game; `seats` has for each player `"human"`, a spec string of
         `agents`, or `{"agent": spec, "simulations": n}` for another number of simulations; `seed`,
-        `pause` (seconds between moves of agents) and `clock` are those of `ArenaGame`.
+        `move_delay` (seconds between moves of agents) and `clock` are those of `ArenaGame`.
 
         Raises:
             ValueError: if a field is wrong.
@@ -86,7 +86,7 @@ class Lobby:
             game,
             seats,
             seed=seed,
-            move_delay=check_real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
+            move_delay=check_real("move_delay", form.get("move_delay", 0.5), 0, MAX_SECONDS),
             clock=check_real("clock", form.get("clock", 0), 0, MAX_SECONDS),
         )
 

@@ -110,7 +110,7 @@ class WithoutMasks(BaseParallelWrapper):
 
 def geese() -> Any:
     """Return the parallel environment of Hungry Geese with all agents in each step."""
-    return hungry_geese_v0.parallel_env(keep_agents=True, illegal_action="random", **FLAT)
+    return hungry_geese_v0.parallel_env(keep_eliminated=True, illegal_action="random", **FLAT)
 
 
 def make_ippo(env: Any) -> Any:

@@ -110,7 +110,7 @@ class Network(torch.nn.Module):
 def test_the_tutorial_of_ppo_over_parallel_environments_runs(name: str, params: Any) -> None:
     torch.manual_seed(0)
     options = {"observation": "planes", "mask_dtype": "bool"}
-    env = parallel_env(name, keep_agents=True, illegal_action="raise", **options, **params)
+    env = parallel_env(name, keep_eliminated=True, illegal_action="raise", **options, **params)
     agents = env.possible_agents
     size = int(np.prod(env.observation_space(agents[0]).shape))
     network = Network(size, env.action_space(agents[0]).n)

@@ -68,14 +68,14 @@ def test_wrapped_aec_environments_observe_in_their_spaces(wrapper: str, module: 
 
 
 @wrappers
-@pytest.mark.parametrize("keep_agents", [False, True])
+@pytest.mark.parametrize("keep_eliminated", [False, True])
 @pytest.mark.parametrize(
     "module", [connect4_v0, hungry_geese_v0, tron_v0], ids=lambda m: m.__name__
 )
 def test_wrapped_parallel_environments_observe_in_their_spaces_and_end(
-    wrapper: str, module: Any, keep_agents: bool
+    wrapper: str, module: Any, keep_eliminated: bool
 ) -> None:
-    env = WRAPPERS[wrapper][0](module.parallel_env(keep_agents=keep_agents, **OPTIONS))
+    env = WRAPPERS[wrapper][0](module.parallel_env(keep_eliminated=keep_eliminated, **OPTIONS))
     for seed in range(2):
         observations, _ = env.reset(seed=seed)
         while env.agents:
@@ -104,7 +104,7 @@ def test_kept_agents_equal_black_death() -> None:
     # time. Games that end by their rules are never truncated, so it never ends them.
     env = hungry_geese_v0.parallel_env(**OPTIONS)
     wrapped = ss.black_death_v3(hungry_geese_v0.parallel_env(**OPTIONS))
-    all_agents = hungry_geese_v0.parallel_env(keep_agents=True, **OPTIONS)
+    all_agents = hungry_geese_v0.parallel_env(keep_eliminated=True, **OPTIONS)
     rng, zeros = np.random.default_rng(0), 0
     for seed in range(5):
         for environment in (env, wrapped, all_agents):
@@ -127,7 +127,7 @@ def test_kept_agents_equal_black_death() -> None:
 
 @pytest.mark.parametrize("num_cpus", [0, 2])
 def test_vector_environments_of_agents_restart_and_reward_all_agents(num_cpus: int) -> None:
-    env = tron_v0.parallel_env(keep_agents=True, rows=4, columns=4, **OPTIONS)
+    env = tron_v0.parallel_env(keep_eliminated=True, rows=4, columns=4, **OPTIONS)
     vector = ss.concat_vec_envs_v1(ss.pettingzoo_env_to_vec_env_v1(ss.flatten_v0(env)), 3, num_cpus)
     vector.reset(seed=0)
     rng, games = np.random.default_rng(0), 0
@@ -153,7 +153,7 @@ def test_ppo_of_sb3_learns_with_all_agents_of_a_game(game: str) -> None:
     from ludoteca.evaluate.match import play_match
 
     module = {"hungry_geese": hungry_geese_v0, "connect4": connect4_v0}[game]
-    env = ss.pettingzoo_env_to_vec_env_v1(module.parallel_env(keep_agents=True, **OPTIONS))
+    env = ss.pettingzoo_env_to_vec_env_v1(module.parallel_env(keep_eliminated=True, **OPTIONS))
     vector = ss.concat_vec_envs_v1(env, 2, base_class="stable_baselines3")
     model = sb3.PPO("MlpPolicy", vector, n_steps=32, batch_size=64, n_epochs=2)
     model.learn(256)

@@ -52,7 +52,7 @@ VALID_VALUES: dict[str, tuple[str, ...]] = {
     "keys": (),
     "mask_dtype": (),
     "end_mask": ("None",),
-    "keep_agents": ("True",),
+    "keep_eliminated": ("True",),
     "render_mode": ("None",),
     "wrong": (),
     "seed": ("None", "np.int64(1)"),
@@ -72,8 +72,8 @@ ARGUMENTS = {
         *CONSTRUCTOR, "opponent", "agent_seat", "num_envs", "num_threads", "autoreset_mode",
     ),
     "opponents": ("agent_seat",),
-    "aec": (*CONSTRUCTOR, "max_cycles", "keep_agents"),
-    "parallel": (*CONSTRUCTOR, "max_cycles", "keep_agents"),
+    "aec": (*CONSTRUCTOR, "max_cycles", "keep_eliminated"),
+    "parallel": (*CONSTRUCTOR, "max_cycles", "keep_eliminated"),
     "sb3": (*CONSTRUCTOR, "opponent", "agent_seat", "num_envs", "num_threads", "seed"),
 }  # fmt: skip
 kinds = pytest.mark.parametrize("kind", ARGUMENTS)

@@ -252,8 +252,8 @@ def test_conformance_suites_pass_in_every_format(id_: str, make_small_game: Make
         check_env(GameEnv(name, **options), skip_render_check=True)
         api_test(aec_env(name, **options), num_cycles=10)
         parallel_api_test(parallel_env(name, **options), num_cycles=10)
-        parallel_api_test(parallel_env(name, keep_agents=True, **options), num_cycles=10)
-    options = {"observation": "flat", "keep_agents": True} | params
+        parallel_api_test(parallel_env(name, keep_eliminated=True, **options), num_cycles=10)
+    options = {"observation": "flat", "keep_eliminated": True} | params
     seed_test(lambda: aec_env(name, **options), num_cycles=10)
     parallel_seed_test(lambda: parallel_env(name, **options), num_cycles=10)
 

@@ -163,6 +163,16 @@ def test_an_adviser_analyzes_every_position(client):
         assert sum(move["visits"] for move in moves) <= finished[3]["simulations"]
 
 
+def test_the_pace_of_a_game_is_set_by_the_form_and_by_options(client):
+    board = open_game(client, "tictactoe", move_delay=3)
+    with follow(client, board) as socket:
+        player = Player(socket)
+        assert (player.state["move_delay"], player.state["clock"]) == (3, 0)
+        state = player.do("options", move_delay=0.25)
+        assert (state["move_delay"], state["clock"]) == (0.25, 0)
+        assert "move_delay must be a number from 0" in player.refused("options", move_delay=-1)
+
+
 @pytest.mark.slow
 @pytest.mark.interpreted
 def test_an_agent_ponders_during_the_turn_of_a_person():
@@ -281,6 +291,7 @@ def test_a_failing_agent_stops_the_game_with_a_message():
         ({"game": "hex", "seats": ["human", "human"], "seed": -1}, "seed"),
         ({"game": "hex", "seats": ["human", "human"], "seed": 2**63}, "seed must be an integer"),
         ({"game": "hex", "seats": ["human", "human"], "clock": 1e9}, "clock"),
+        ({"game": "hex", "seats": ["human", "human"], "move_delay": "1"}, "move_delay"),
         ([], "fields of a form"),
     ],
 )  # fmt: skip

@@ -130,7 +130,7 @@ def test_random_requests_never_cause_a_server_error(client):
     """Every answer to a random request is a refusal with a reason, never a server error."""
     rng = random.Random(11)
     values = ["", "hex", None, -1, 2**70, 1.5, True, [], {}, ["human"] * 2, "\0", "é" * 50, "../x"]
-    keys = ["game", "params", "seats", "seed", "pause", "clock", "format", "actions"]
+    keys = ["game", "params", "seats", "seed", "move_delay", "clock", "format", "actions"]
     for _ in range(150):
         body = {key: rng.choice(values) for key in rng.sample(keys, rng.randrange(6))}
         path = rng.choice(["/api/boards", "/api/replays", "/api/games/hex", "/api/games/x"])
@@ -153,8 +153,8 @@ def test_random_commands_leave_the_connection_usable(client):
         [1] + [0] * 8, [2] * 9, [3] * 9, [-1] * 9, ["a"] * 9, [True] * 9,
     ]  # fmt: skip
     names = [
-        "action", "ply", "player", "seed", "on", "pause", "clock", "seats", "position", "cells",
-        "check",
+        "action", "ply", "player", "seed", "on", "move_delay", "clock", "seats", "position",
+        "cells", "check",
     ]  # fmt: skip
     rng = random.Random(3)
     with client.websocket_connect(f"ws://127.0.0.1:8765/ws/{board['id']}") as socket:

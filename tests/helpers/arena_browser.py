@@ -86,7 +86,7 @@ class Person:
                     field.blur()
         for seat in self.page.locator("select[id^=seat-]").all()[1:]:
             seat.select_option(opponent)
-        self.page.locator("#option-pause").fill("0")
+        self.page.locator("#option-move_delay").fill("0")
         if self.page.locator("#option-clock").count():
             self.page.locator("#option-clock").fill(clock)
         self.page.get_by_role("button", name="Start the game").click()

@@ -48,7 +48,7 @@ def open_game(client, game, params=None, seats=None, **more):
     if seats is None:
         form = client.post(f"/api/games/{game}", json=params or {}).json()
         seats = ["human"] * (count or form["players"])
-    body = {"game": game, "params": params or {}, "seats": seats, "pause": 0, **more}
+    body = {"game": game, "params": params or {}, "seats": seats, "move_delay": 0, **more}
     response = client.post("/api/boards", json=body)
     assert response.status_code == 201, response.text
     return response.json()

@@ -17,7 +17,7 @@ INVALID = -1  # in place of an index: the chance outcome is impossible
 
 
 @dataclass(frozen=True)
-class Chance:
+class ChanceKernels:
     """Kernels that substitute recorded chance outcomes in one game.
 
     Attributes:
@@ -34,7 +34,7 @@ class Chance:
 
 @kernel
 def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
-    """Set the geese and the food of the initial state, see `Chance`."""
+    """Set the geese and the food of the initial state, see `ChanceKernels`."""
     s.occupied[:] = 0
     s.food[:] = NONE
     s.num_food = 0
@@ -50,7 +50,7 @@ def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
 
 @kernel
 def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
-    """Replace the food that was sampled in a step, see `Chance`."""
+    """Replace the food that was sampled in a step, see `ChanceKernels`."""
     drawn = count_drawn(s, rng_state)
     for _ in range(drawn):
         s.num_food -= 1
@@ -104,4 +104,4 @@ def set_cell(s: Any, cell: int, content: int) -> None:
 
 
 # Kernels of games whose chance outcomes can be recorded, by name of the game.
-CHANCE: dict[str, Chance] = {"hungry_geese": Chance(set_initial, redraw)}
+CHANCE_KERNELS: dict[str, ChanceKernels] = {"hungry_geese": ChanceKernels(set_initial, redraw)}

@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.executor import make_executor
 from ludoteca.progress import progress_bar
-from ludoteca.train.data.chance import CHANCE
+from ludoteca.train.data.chance import CHANCE_KERNELS
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.kaggle import read_record
 from ludoteca.train.data.kaggle_verify import verify_episode
@@ -131,6 +131,6 @@ def _read(game: Game | None, file: SourceFile) -> GameDataset:
             verify_games(dataset)
         return dataset
     game = game or make_game(EPISODES)
-    if game.name not in CHANCE:  # an episode records chance outcomes
+    if game.name not in CHANCE_KERNELS:  # an episode records chance outcomes
         raise ValueError(f"an episode file, expected a file of games of {game.name}")
     return verify_episode(game, read_record(file.read(), game), file.stem)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.train.data.chance import CHANCE, INVALID
+from ludoteca.train.data.chance import CHANCE_KERNELS, INVALID
 
 NO_ACTION = -1  # in place of an action: the player is not to move, is eliminated, or forfeits
 
@@ -42,8 +42,8 @@ def make_replay(game: Game) -> Any:
     read_actions, apply, mover = (
         _simultaneous_kernels(game) if game.simultaneous else _sequential_kernels(game)
     )
-    has_chance = game.name in CHANCE
-    chance: Any = CHANCE.get(game.name)
+    has_chance = game.name in CHANCE_KERNELS
+    chance: Any = CHANCE_KERNELS.get(game.name)
     set_initial: Any = chance.set_initial if has_chance else None
     redraw: Any = chance.redraw if has_chance else None
 

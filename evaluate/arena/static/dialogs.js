@@ -47,7 +47,7 @@ function paceForm(view, close) {
     const input = h("input", { id: `pace-${name}`, type: "number", min: 0, max: 60, step: 0.1, value: view.state[name] });
     return [input, h("div", { class: "field" }, h("label", { for: `pace-${name}` }, label), input)];
   };
-  const [pause, pauseField] = field("pause", "Seconds between moves of agents");
+  const [moveDelay, moveDelayField] = field("move_delay", "Seconds between moves of agents");
   const [clock, clockField] = field("clock", "Clock: seconds per step");
   const ponder = h("input", { id: "pace-ponder", type: "checkbox", checked: view.state.ponder });
   const ponderField = h("div", { class: "field" },
@@ -55,10 +55,12 @@ function paceForm(view, close) {
   return h("form", {
     onsubmit: (event) => {
       event.preventDefault();
-      view.send("options", { pause: Number(pause.value), clock: Number(clock.value), ponder: ponder.checked });
+      view.send("options", {
+        move_delay: Number(moveDelay.value), clock: Number(clock.value), ponder: ponder.checked,
+      });
       close();
     },
-  }, pauseField, view.board.simultaneous ? clockField : ponderField, h("button", { type: "submit" }, "Set the pace"));
+  }, moveDelayField, view.board.simultaneous ? clockField : ponderField, h("button", { type: "submit" }, "Set the pace"));
 }
 
 // Returns a function as `moreForm` does.

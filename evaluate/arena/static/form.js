@@ -60,7 +60,7 @@ export class GameForm {
         {},
         h("legend", {}, "Pace"),
         timing,
-        this.number("pause", "Seconds between moves of agents", 0.5, 0.1),
+        this.number("move_delay", "Seconds between moves of agents", 0.5, 0.1),
         this.number("seed", "Seed", 0, 1),
       ),
       this.problemBox,
@@ -155,8 +155,8 @@ export class GameForm {
         agent === HUMAN ? HUMAN : simulations ? { agent, simulations } : agent);
     try {
       const body = {
-        game: this.game.name, params: this.params, seats, seed: value("seed"), pause: value("pause"),
-        clock: value("clock"),
+        game: this.game.name, params: this.params, seats, seed: value("seed"), clock: value("clock"),
+        move_delay: value("move_delay"),
       };
       this.onStart(await request("/api/boards", { method: "POST", body }));
     } catch (error) {

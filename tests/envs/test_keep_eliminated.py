@@ -1,4 +1,4 @@
-"""Option `keep_agents`: agents that are out stay until the game ends.
+"""Option `keep_eliminated`: agents that are out stay until the game ends.
 
 Some libraries need a fixed number of agents. A twin environment without the option is compared.
 """
@@ -29,7 +29,7 @@ def test_agents_that_are_out_observe_zeros_and_cannot_act(
     id_: str, kind: str, make_small_game: MakeSmallGame
 ) -> None:
     game, rng = make_small_game(id_), np.random.default_rng(0)
-    env = parallel_env(game, keep_agents=True, observation=kind)
+    env = parallel_env(game, keep_eliminated=True, observation=kind)
     twin = parallel_env(game, observation=kind)
     stayed = 0
     for seed in range(12):
@@ -75,8 +75,8 @@ def test_actions_of_agents_that_are_out_are_ignored(
 ) -> None:
     game, rng = make_small_game(id_), np.random.default_rng(1)
     for rule in ("lose", "raise", "penalize", "random"):
-        env = parallel_env(game, keep_agents=True, illegal_action=rule)
-        other = parallel_env(game, keep_agents=True, illegal_action=rule)
+        env = parallel_env(game, keep_eliminated=True, illegal_action=rule)
+        other = parallel_env(game, keep_eliminated=True, illegal_action=rule)
         for seed in range(6):
             _, infos = env.reset(seed=seed)
             other.reset(seed=seed)
@@ -91,7 +91,7 @@ def test_actions_of_agents_that_are_out_are_ignored(
 
 
 def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
-    env = parallel_env("tron", keep_agents=True)
+    env = parallel_env("tron", keep_eliminated=True)
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"expected actions of \['player_0', 'player_1'\]"):
         env.step({"player_0": 0})
@@ -102,7 +102,7 @@ def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(
 ) -> None:
     game, kinds_of_ends = make_small_game("HungryGeese-v0"), set()
     for seed in range(20):
-        env = parallel_env(game, keep_agents=True, max_cycles=2)
+        env = parallel_env(game, keep_eliminated=True, max_cycles=2)
         twin = parallel_env(game, max_cycles=2)
         env.reset(seed=seed)
         twin.reset(seed=seed)
@@ -124,7 +124,7 @@ def test_every_mask_allows_an_action_in_both_styles(
 ) -> None:
     game = make_small_game(id_)
     for end in ("zeros", "ones"):
-        options: dict[str, Any] = {"keep_agents": True, "end_mask": end}
+        options: dict[str, Any] = {"keep_eliminated": True, "end_mask": end}
         rng = np.random.default_rng(2)
         env = parallel_env(game, **options)
         observations, _ = env.reset(seed=5)
@@ -157,7 +157,7 @@ def test_environments_can_be_saved_and_restored_at_any_time(
 ) -> None:
     game = make_small_game(id_)
     make = parallel_env if style == "parallel" else aec_env
-    env, other = make(game, keep_agents=True), make(game, keep_agents=True)
+    env, other = make(game, keep_eliminated=True), make(game, keep_eliminated=True)
 
     def step(env: Any, seed: int) -> Any:
         rng = np.random.default_rng(seed)
