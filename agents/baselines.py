@@ -60,7 +60,7 @@ def make_one_ply(game: Game) -> Any:
     """Return `act(states, seats, rngs, actions)`, which writes `actions`, int64 `[K]`."""
     legal_actions, step, returns = game.legal_actions, game.step, game.returns
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    has_chance = "rng" in (game.state.names or ())
+    has_chance = game.has_chance
 
     @compiled
     def act(states: Any, seats: Any, rngs: Any, actions: Any) -> None:

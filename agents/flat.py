@@ -136,7 +136,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     returns, player = game.returns, cast(Any, game.player)
     fast_playout = cast(Any, game.playout)  # uniformly random to the end of the game
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    has_chance = "rng" in (game.state.names or ())
+    has_chance = game.has_chance
     choose = playout_policy(playout, game)
     own_reward = cast(Any, find_knowledge(game).playout_reward)
     has_own_reward = own_reward is not None

@@ -261,7 +261,7 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
     Only symmetries that preserve the starting position are checked (up to the order of the players
     in simultaneous games). Stochastic games are not checked: their random events have no images.
     """
-    if "rng" in (game.state.names or ()):
+    if game.has_chance:
         return
     trajectory = record_trajectory(game, 4, seed=seed, interpreted=interpreted)
     starts = observations(game, trajectory.positions[0, 0])

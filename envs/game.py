@@ -145,6 +145,11 @@ class Game:
         return self.dynamics == "simultaneous"
 
     @property
+    def has_chance(self) -> bool:
+        """Whether the rules use random numbers: the state then has a random stream, `rng`."""
+        return "rng" in (self.state.names or ())
+
+    @property
     def spec(self) -> str:
         """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`.
 

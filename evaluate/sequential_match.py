@@ -61,7 +61,7 @@ def default_counts(game: Game) -> str:
     exchange seats, and the random plies are the same. Games with chance events begin differently,
     so single games are counted, `"trinomial"`.
     """
-    return "trinomial" if "rng" in (game.state.names or ()) else "pentanomial"
+    return "trinomial" if game.has_chance else "pentanomial"
 
 
 def play_sequential_match(

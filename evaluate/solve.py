@@ -80,7 +80,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
             if `from_state` is terminal or not a position of the game, or if there are more than
             `capacity` positions.
     """
-    has_chance = "rng" in (game.state.names or ())
+    has_chance = game.has_chance
     if game.simultaneous or game.num_players != 2 or not game.zero_sum or has_chance:
         raise ValueError(
             "expected a sequential, zero-sum game for two players without chance events, got "

@@ -85,6 +85,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         limits: maxima of settings that scale with the length of a run.
         rollout_class: class of rollouts, a dataclass of arrays; its field `lengths` holds the
             number of plies of each game.
+        learns_chance: whether it learns games with chance.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         reservoir: whether updates also use a reservoir buffer, see
             `ludoteca.train.minibatches.ReservoirMinibatches`.
@@ -113,6 +114,7 @@ class Algorithm(ABC, Generic[ConfigType]):
     agent_class: ClassVar[Callable[..., Any]]
     limits: ClassVar[AutoLimits]
     rollout_class: ClassVar[type[Any]]
+    learns_chance: ClassVar[bool] = True
     on_policy: ClassVar[bool] = False
     reservoir: ClassVar[bool] = False
     rollout_metrics: ClassVar[tuple[str, ...]]
@@ -146,6 +148,8 @@ class Algorithm(ABC, Generic[ConfigType]):
             ValueError: if it does not.
         """
         cls.encoder_class(game)
+        if game.has_chance and not cls.learns_chance:
+            raise ValueError(f"expected a game without chance, and {game.spec} has chance")
 
     @abstractmethod
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> Any:

@@ -39,13 +39,42 @@ def find_algorithm(name: str) -> Any:
     return load_target(ALGORITHMS.get(name, name))
 
 
+def check_algorithm(name: str, game: Game) -> None:
+    """Check that an algorithm learns a game.
+
+    Args:
+        name: as for `find_algorithm`.
+        game: the game.
+
+    Raises:
+        ValueError: if it does not. The message names the reason and algorithms that do.
+    """
+    algorithm = find_algorithm(name)
+    try:
+        algorithm.check_game(game)
+    except ValueError as error:
+        suggested = SIMULTANEOUS if game.simultaneous else SEQUENTIAL
+        others = [other for other in suggested if _learns(other, game)]
+        instead = f"; use {' or '.join(others)}" if others else ""
+        raise ValueError(f"{name} does not learn {game.name}: {error}{instead}") from None
+
+
+def _learns(name: str, game: Game) -> bool:
+    """Return whether an algorithm learns a game."""
+    try:
+        find_algorithm(name).check_game(game)
+    except ValueError:
+        return False
+    return True
+
+
 def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> str:
     """Return the name of the algorithm for a game.
 
     Args:
         game: the game.
         name: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning against
-            an opponent or with `MANY_ACTIONS` actions or more, else AlphaZero.
+            an opponent, with `MANY_ACTIONS` actions or more or with chance, else AlphaZero.
         opponent: training opponent, or `"self"`.
 
     Raises:
@@ -60,17 +89,9 @@ def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> 
         )
     if name == "auto":
         many = game.num_actions >= MANY_ACTIONS
-        sequential = "dqn" if many or opponent != "self" else "alphazero"
+        sequential = "dqn" if many or game.has_chance or opponent != "self" else "alphazero"
         return "ppo" if game.simultaneous else sequential
-    try:
-        find_algorithm(name).check_game(game)
-    except ValueError:
-        moves = "simultaneous" if game.simultaneous else "sequential"
-        suggested = SIMULTANEOUS if game.simultaneous else SEQUENTIAL
-        raise ValueError(
-            f"{name} does not learn games with {moves} moves, such as {game.name}: "
-            f"use {' or '.join(suggested)}"
-        ) from None
+    check_algorithm(name, game)
     if name in SELF_PLAY_ONLY and opponent != "self":
         instead = "ppo" if game.simultaneous else "dqn"
         raise ValueError(

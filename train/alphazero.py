@@ -1,4 +1,4 @@
-"""AlphaZero: self-play with network-guided search, for sequential two-player games.
+"""AlphaZero: self-play with network-guided search, for sequential two-player games without chance.
 
 Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
 self-play" (2018); with search policy `gumbel`, Danihelka et al., "Policy improvement by planning
@@ -42,7 +42,7 @@ class AlphaZeroConfig(RLConfig):
 
     run_dir: Path = Path("runs/alphazero")
     game: str = "othello"
-    """Sequential two-player game, as a spec string."""
+    """Sequential two-player game without chance, as a spec string."""
     games: int = 20_000
     """Number of self-play games. A finished run can be extended with a larger number; the learning
     rate schedule covers all games."""
@@ -128,9 +128,8 @@ class AlphaZeroConfig(RLConfig):
             check_integer(name, getattr(self, name), 1, 10**9)
         self.check_auto("buffer_size")
         self.check_auto("learning_starts", least=0)
-        for name in ("fast_simulations", "temperature_plies", "random_plies"):
-            check_integer(name, getattr(self, name), 0, 2**62)
-        for name in ("solver_empties", "gating_interval"):
+        plies = ("temperature_plies", "random_plies")
+        for name in ("fast_simulations", *plies, "solver_empties", "gating_interval"):
             check_integer(name, getattr(self, name), 0, 2**62)
         check_integer("eval_simulations", self.eval_simulations, 0, 10**6)
         check_integer("gating_games", self.gating_games, 2, 10**6)
@@ -179,6 +178,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     module = "ludoteca.train.alphazero"
     config_class, rollout_class = AlphaZeroConfig, AlphaZeroRollout
     encoder_class, make_network, load_network = Encoder, make_pv_network, load_pv_network
+    learns_chance = False  # its search does not support chance
     agent_name = "az"
     limits = AutoLimits(
         games_per_iteration=256,

@@ -12,7 +12,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL
 from ludoteca.train.actors import make_self_play_actor
-from ludoteca.train.algorithms import find_algorithm
+from ludoteca.train.algorithms import check_algorithm, find_algorithm
 from ludoteca.train.allocator import disable_memory_trimming
 from ludoteca.train.auto_settings import fit_to_run
 from ludoteca.train.best_network import BestNetwork
@@ -90,7 +90,7 @@ class ResumableTraining:
         torch.set_num_threads(config.threads)
         disable_memory_trimming()
         self.game, algorithm = make_game(config.game), find_algorithm(config.algorithm)
-        algorithm.check_game(self.game)
+        check_algorithm(config.algorithm, self.game)
         self.config = config = fit_to_run(config, self.game, algorithm.limits)
         network = initial_network(algorithm, config, self.game)
         self.monitor = Monitor()

@@ -23,6 +23,7 @@ from ludoteca.agents.search.network.decoupled_search import (
     DecoupledSearchResult,
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
+from ludoteca.agents.search.simultaneous.tree import check_joint_actions
 from ludoteca.agents.seat_network import make_seat_evaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
@@ -114,9 +115,10 @@ class SearchImitation(ActorCritic):
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """Check that a game is simultaneous."""
+        """Check that a game is simultaneous, and that its joint actions can be searched."""
         if not game.simultaneous:
-            raise ValueError(f"search imitation needs a simultaneous game, got {game.spec}")
+            raise ValueError(f"expected a simultaneous game, got {game.spec}, sequential")
+        check_joint_actions(game)
 
     @cached_property
     def search(self) -> DecoupledNetworkGuidedSearch:

@@ -210,7 +210,7 @@ def check_ours(game: Game, reason: str) -> None:
     Raises:
         ValueError: if it cannot.
     """
-    has_chance = "rng" in (game.state.names or ())  # the state has a random stream
+    has_chance = game.has_chance  # the state has a random stream
     if game.simultaneous or has_chance:
         raise ValueError(f"{reason}; with our rules it plays sequential games without chance only")
 

@@ -78,7 +78,7 @@ class PolicyPlayer(OpenSpielAgent):
         Raises:
             ValueError: if the game is simultaneous or has chance.
         """
-        if game.simultaneous or "rng" in (game.state.names or ()):
+        if game.simultaneous or game.has_chance:
             raise ValueError(f"policies need a sequential game without chance, got {game.spec}")
         super().__init__(game)
         self.policy = policy

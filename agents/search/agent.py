@@ -106,7 +106,7 @@ class MCTSAgent(TreeSearchAgent):
         """
         if game.simultaneous:
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
-        if reuse and "rng" in (game.state.names or ()):
+        if reuse and game.has_chance:
             raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = check_integer("threads", threads, 1, 1024)
         self._parallel = check_choice("parallel", parallel, PARALLEL)

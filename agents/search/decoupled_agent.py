@@ -72,7 +72,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
                 f"DecoupledMCTSAgent needs a simultaneous game, and {game.name} is turn-based"
             )
         check_joint_actions(game)
-        if reuse and "rng" in (game.state.names or ()):
+        if reuse and game.has_chance:
             raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = check_integer("threads", threads, 1, 1024)
         self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)

@@ -80,7 +80,7 @@ class SearchOptions:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
         if self.solver and not game.zero_sum:
             raise ValueError(f"solver needs a zero-sum game, and {game.spec} is not zero-sum")
-        if "rng" in (game.state.names or ()):
+        if game.has_chance:
             for option in ("solver", "transpositions", "decisive"):
                 if getattr(self, option):
                     raise ValueError(

@@ -281,6 +281,6 @@ def _principal_variation(game: Game, nodes: NDArray[np.void]) -> list[str]:
     while len(children := _children(nodes, node)) and children["visits"].max() > 0:
         node = children[children["visits"].argmax()]
         names.append(game.action_names[node["action"]])
-        if "rng" in (game.state.names or ()):
+        if game.has_chance:
             break
     return names

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
+from ludoteca.envs.adapters.openspiel_positions import rules_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.percepts import hides_state
 from ludoteca.envs.params import check_integer
@@ -70,7 +70,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             )
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
-        if has_chance(game):
+        if game.has_chance:
             num_outcomes = check_integer(CHANCE_OUTCOMES, params[CHANCE_OUTCOMES], 1, MAX_OUTCOMES)
             self._outcomes = [(k, 1 / num_outcomes) for k in range(num_outcomes)]
         info = pyspiel.GameInfo(
@@ -115,7 +115,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
 
     def max_chance_nodes_in_history(self) -> int:
         """Return the maximum number of chance nodes in a game: one before each position."""
-        return self.game.max_plies + 1 if has_chance(self.game) else 0
+        return self.game.max_plies + 1 if self.game.has_chance else 0
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
         """Return an observer of the planes, or (for perfect recall) of the move history as text."""
@@ -182,7 +182,7 @@ def load_game(
         raise ValueError(f"{game.spec} has its parameters already, got {params}")
     name, parameters = _register(game)
     if chance_outcomes is not None:
-        if not has_chance(game):
+        if not game.has_chance:
             raise ValueError(
                 f"{game.spec} has no chance nodes, so it cannot take "
                 f"chance_outcomes={chance_outcomes}"

@@ -21,11 +21,6 @@ NO_OUTCOME = -1  # as a chance outcome: none was applied
 USED_CHANCE = 1  # returned by a step that used random numbers, else 0
 
 
-def has_chance(game: Game) -> bool:
-    """Return whether a game uses random numbers; OpenSpiel represents them by chance nodes."""
-    return "rng" in (game.state.names or ())
-
-
 def has_early_returns(game: Game) -> bool:
     """Return whether players may have returns before the end, because they can be eliminated."""
     return game.simultaneous and game.num_players > 2
@@ -52,7 +47,7 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
     init, legal_actions, play = game.init, game.legal_actions, game.step
     is_terminal, write_returns, write_planes = game.is_terminal, game.returns, game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    stochastic, state = has_chance(game), game.state
+    stochastic, state = game.has_chance, game.state
     if is_interpreted():
         state = dtype_with_attributes(state)
 
@@ -179,7 +174,7 @@ class Rules:
         self._offsets = [1 + p * width for p in range(listed_players)]
         self._no_returns = np.zeros(0)  # argument of `observe` that asks for no returns
         data = game.empty(1).view(np.uint8)
-        if has_chance(game):
+        if game.has_chance:
             self.start = Position(self, data, self.zeros)
         else:
             summary = np.zeros(self._size, np.int64)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pyspiel
 
-from ludoteca.envs.adapters.openspiel_positions import has_chance, has_early_returns
+from ludoteca.envs.adapters.openspiel_positions import has_early_returns
 from ludoteca.envs.game import Game
 
 PREFIX = "ludoteca_"  # of the names of games in OpenSpiel
@@ -25,7 +25,7 @@ def openspiel_game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
         game: the game.
         parameters: the defaults of its parameters for OpenSpiel, by name.
     """
-    any_number, stochastic = "num_players" in parameters, has_chance(game)
+    any_number, stochastic = "num_players" in parameters, game.has_chance
     chance_parameters = {CHANCE_OUTCOMES: DEFAULT_OUTCOMES} if stochastic else {}
     game_type = pyspiel.GameType
     return game_type(

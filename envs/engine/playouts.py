@@ -198,7 +198,7 @@ def make_playouts(game: Game) -> Any:
         game.returns,
     )
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    is_stochastic = "rng" in (game.state.names or ())
+    is_stochastic = game.has_chance
 
     @compiled
     def playouts(roots: Any, games: int, rng: Any, totals: Any) -> int:

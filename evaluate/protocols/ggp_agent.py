@@ -129,7 +129,7 @@ class _GameFollower:
 
     def __init__(self, game: Game):
         self.s = game.new()
-        has_chance = "rng" in (game.state.names or ())
+        has_chance = game.has_chance
         self._machine = RuleMachine(rules(game)) if has_chance else None
         self._game, self._num_played = game, 0
         self._actions = {name: i for i, name in enumerate(game.action_names)}

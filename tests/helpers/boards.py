@@ -48,7 +48,7 @@ KINDS: dict[str, Callable[[Game], bool]] = {
     "with automatic passes": lambda game: "auto_pass" in game.params,
     "simultaneous, two players": lambda game: game.simultaneous and game.num_players == 2,
     "simultaneous, more players": lambda game: game.simultaneous and game.num_players > 2,
-    "with chance": lambda game: "rng" in (game.state.names or ()),
+    "with chance": lambda game: game.has_chance,
 }
 
 

@@ -21,6 +21,7 @@ from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.command import parse
 from ludoteca.train.equivalent_command import equivalent_command, with_settings
 from ludoteca.train.interruption import Interrupted
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.pace import Pace, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
 from ludoteca.train.timed_run import TimedRun, default_run_dir
@@ -54,6 +55,7 @@ def test_every_game_has_an_algorithm():
     assert chosen["TicTacToe-v0"] == chosen["Connect4-v0"] == "alphazero"
     assert choose_algorithm(make_game("connect4"), opponent="random") == "dqn"
     assert choose_algorithm(make_game("connect4"), "dqn") == "dqn"
+    assert choose_algorithm(make_game("gdl:path=dice_race")) == "dqn"  # it has chance
     for id_, name in chosen.items():
         for minutes in PRESETS.values():  # settings are accepted, and opponents exist
             game = make_game(id_)
@@ -69,9 +71,10 @@ def test_every_game_has_an_algorithm():
         (
             "connect4",
             ("search-imitation",),
-            "does not learn games with sequential moves, such as connect4",
+            "does not learn connect4: expected a simultaneous game, got .*; use dqn or alphazero",
         ),
-        ("tron", ("dqn",), "games with simultaneous moves, such as tron: use ppo"),
+        ("tron", ("dqn",), "dqn does not learn tron: expected a sequential game .*; use ppo"),
+        ("gdl:path=dice_race", ("alphazero",), "expected a game without chance, .*; use dqn$"),
         ("hex", ("alphazero", "random"), "not against 'random': use dqn"),
         ("tron", ("nfsp", "random"), "not against 'random': use ppo"),
         ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, ppo,"),
@@ -80,6 +83,19 @@ def test_every_game_has_an_algorithm():
 def test_algorithms_that_do_not_fit_are_refused(game, arguments, problem):
     with pytest.raises(ValueError, match=problem):
         choose_algorithm(make_game(game), *arguments)
+
+
+def test_games_with_chance_are_refused_before_the_run_begins(tmp_path):
+    config = AlphaZeroConfig(game="gdl:path=dice_race", run_dir=tmp_path / "run")
+    with pytest.raises(ValueError, match=r"without chance, .* has chance; use dqn"):
+        RLTraining(config, tensorboard=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_joint_actions_of_search_imitation_are_bounded():
+    game = SimpleNamespace(simultaneous=True, num_players=4, num_actions=2**16, spec="large")
+    with pytest.raises(ValueError, match=r"large has 65536\^4 joint actions"):
+        find_algorithm("search-imitation").check_game(game)
 
 
 def test_sequential_games_of_three_players_have_no_algorithm():

@@ -123,7 +123,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     assert match.returns is not None
     action_lists: list[Any] = [replay.actions for replay in match.replays]
     columns = game.num_players if game.simultaneous else 1
-    seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
+    seeds = [replay.seed for replay in match.replays] if game.has_chance else [0] * count
     rotations = np.arange(first, first + count) * (config.seats == "rotating")
     # In game k, seat p belongs to agent (k + p) % n, or p % n in fixed seats, as in `play_match`.
     agents_by_seat = (rotations[:, None] + np.arange(game.num_players)) % len(config.agents)
@@ -146,11 +146,6 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
             "seed": config.seed,
         },
     )
-
-
-def has_chance(game: Game) -> bool:
-    """Return whether a game has chance events."""
-    return "rng" in (game.state.names or ())
 
 
 @lru_cache(1)

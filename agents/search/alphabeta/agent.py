@@ -88,7 +88,7 @@ class AlphaBetaAgent(Agent):
                 f"alpha-beta search needs a sequential game for two players, and {game.name} is "
                 f"{game.dynamics}, for {game.num_players} players"
             )
-        if "rng" in (game.state.names or ()):
+        if game.has_chance:
             raise ValueError(f"alpha-beta search needs a game without chance, unlike {game.name}")
 
     @property

@@ -101,7 +101,7 @@ def require_no_chance(game: Game) -> None:
     Raises:
         ValueError: if the game has chance.
     """
-    if "rng" in (game.state.names or ()):
+    if game.has_chance:
         raise ValueError(
             "network-guided search in sequential games needs a game without chance, unlike "
             f"{game.name}"

@@ -58,7 +58,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
     is_active: Any = game.is_active
     simultaneous, players = game.simultaneous, game.num_players
     rows = players if simultaneous else 1
-    has_chance = simultaneous and "rng" in (game.state.names or ())
+    has_chance = simultaneous and game.has_chance
     reset_tree, find_or_add_child = make_table(None)  # None: arms of a network-guided search
     select = make_interior_selection(policy, simultaneous)
 

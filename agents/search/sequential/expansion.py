@@ -39,7 +39,7 @@ def make_expansion(
     returns = game.returns
     player: Any = game.player
     decisive, anti = config.decisive != "", config.decisive == "both"
-    has_chance = "rng" in (game.state.names or ())
+    has_chance = game.has_chance
     use_table = config.transpositions or has_chance
     reset_arm, _ = make_statistics(config.policy)
     assign_groups, grouped = make_group_assignment(game, config), config.groups != ""

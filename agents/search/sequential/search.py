@@ -68,7 +68,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     """
     step, is_terminal = game.step, game.is_terminal
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
-    has_chance, players = "rng" in (game.state.names or ()), game.num_players
+    has_chance, players = game.has_chance, game.num_players
     tuned = config.tune != ""
     # Without tuning, the kernels of any strategy: they are not called.
     reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")

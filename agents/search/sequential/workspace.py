@@ -32,7 +32,7 @@ class ThreadWorkspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "ThreadWorkspace":
         """Return the workspace of one tree and one thread."""
-        has_table = config.transpositions or "rng" in (game.state.names or ())
+        has_table = config.transpositions or game.has_chance
         entries = 1 << (max_nodes - 1).bit_length() if has_table else 0
         tree = (
             np.zeros(max_nodes, node_dtype(config.policy)),

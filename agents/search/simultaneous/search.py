@@ -69,7 +69,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
         simulations: number of simulations.
     """
     step, is_terminal = game.step, game.is_terminal
-    has_chance = "rng" in (game.state.names or ())
+    has_chance = game.has_chance
     grave = config.amaf == "grave"
     reset_tree, find_or_add_child = make_table(config.policy)
     select_joint_action = make_selection(game, config)
