@@ -10,6 +10,7 @@ import pytest
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.sequential.tree import ENTRY, UNEXPANDED
 from ludoteca.envs.gdl import chance
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.board_layout import fluent_bits
@@ -478,6 +479,18 @@ def test_search_does_not_know_the_chance_events_to_come():
             actions.append(int(agent.act(states, np.zeros(1, int), rngs, np.zeros(1, int))[0]))
             actions.append(int(rngs[0, 0]))
         assert actions == actions[:2] * 3
+
+
+@pytest.mark.parametrize("entries", [16, 4096])
+def test_all_nodes_of_a_tree_with_chance_are_found_by_its_table(entries):
+    agent = make_agent("mcts:simulations=400", make_game("gdl:path=dice_race"))
+    tree = agent._workspace.trees[0]._replace(table=np.zeros(entries, ENTRY))
+    agent._workspace.trees[0] = tree
+    report = agent.search(agent.game.new())
+    used = tree.table[tree.table["first_child"] != UNEXPANDED]
+    assert (len(used) == entries) == (entries == 16)
+    assert tree.size == 1 + used["num_children"].sum()  # 1: the root
+    assert report.simulations == 400
 
 
 @pytest.mark.slow

@@ -31,7 +31,8 @@ def make_expansion(
 
     `expand(nodes, node, shared, table, states, s, words, work)` creates the children of `node`,
     with position `s`, unless the tree is full. With transpositions or chance, a position that was
-    expanded before has its existing children.
+    expanded before has its existing children. With chance only the table leads to the children of a
+    position: if it has no free entry for the position, `node` is not expanded either.
 
     `wins_immediately(states, s, action, work) -> bool` returns whether `action` wins in `s`.
     """
@@ -153,6 +154,8 @@ def make_expansion(
                         table[i].num_children,
                     )
                     return
+        if has_chance and entry < 0:
+            return
         n = candidates(states, s, work)
         first = shared[SIZE]
         if first + n > len(nodes):

@@ -54,7 +54,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
 
     Arguments of the kernel:
         nodes: the tree, dtype `tree.node_dtype(config.policy)`; a full tree is searched without
-            expansion.
+            expansion, with chance also if the table is full.
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
         table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions
             and chance.
