@@ -31,14 +31,16 @@ def compile_sheet(
 
     Args:
         path: the file.
-        max_seconds: limit of CPU seconds for the compilation.
+        max_seconds: limit of CPU seconds for the compilation; no limit for a network in the disk
+            cache, as its compilation may have taken longer on another machine.
         max_instances: limit of ground instances of rules.
         use_cache: whether networks are read from the disk cache and written to it.
 
     Raises:
         OSError: if the file cannot be read.
         GDLError: if it is not a valid rule sheet.
-        GDLLimitError: if the compilation exceeds a limit.
+        GDLLimitError: if the compilation exceeds a limit, or the network in the disk cache has
+            more than `max_instances`.
     """
     return compile_text(
         read_sheet(path),
@@ -62,18 +64,22 @@ def compile_text(
     Args:
         text: the sheet.
         name: name of the sheet in messages.
-        max_seconds: limit of CPU seconds for the compilation.
+        max_seconds: as for `compile_sheet`.
         max_instances: limit of ground instances of rules.
         use_cache: whether networks are read from the disk cache and written to it.
 
     Raises:
         GDLError: if it is not a valid rule sheet.
-        GDLLimitError: if the compilation exceeds a limit.
+        GDLLimitError: as for `compile_sheet`.
     """
     limits = Limits(max_seconds, max_instances)
     digest = network_digest(text)
     network = load_network(digest) if use_cache else None
     if network is not None:
+        try:
+            limits.check_instances(network.counted_instances)
+        except GDLLimitError as error:
+            raise GDLLimitError(f"{name}: {error}") from None
         return network
     rules = read_rules(parse(text, name), name)
     problems = require_valid(rules, name)
@@ -86,6 +92,7 @@ def compile_text(
                 tuple(map(str, problems)),
                 has_hidden_information=any(rule.head[0] == "sees" for rule in rules),
                 persistent=persistent_fluents(rules),
+                counted_instances=limits.counted_instances,
             )
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None

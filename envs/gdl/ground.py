@@ -105,7 +105,7 @@ def ground(rules: list[Rule], limits: Limits) -> "Grounder":
         except LargeDemandsError as useless:
             complete = complete | useless.relations
             demanded = {name: share for name, share in demanded.items() if name not in complete}
-        limits.instances = 0
+        limits.restart()
 
 
 class Grounder:

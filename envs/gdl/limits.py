@@ -19,13 +19,15 @@ class Limits:
     Attributes:
         max_seconds: limit of CPU seconds of this process since the limits were made.
         max_instances: limit of ground instances of rules and of facts.
-        instances: ground instances and facts made so far.
+        instances: ground instances and facts made so far, in this attempt.
+        most_instances: the largest number of an earlier attempt, see `restart`.
         steps: rows visited by joins since the last check of the time.
     """
 
     max_seconds: float = MAX_SECONDS
     max_instances: int = MAX_INSTANCES
     instances: int = 0
+    most_instances: int = 0
     steps: int = 0
     _start: float = field(default_factory=time.process_time)
 
@@ -43,6 +45,15 @@ class Limits:
         """CPU seconds used."""
         return time.process_time() - self._start
 
+    @property
+    def counted_instances(self) -> int:
+        """Largest number of ground instances and facts of all attempts."""
+        return max(self.instances, self.most_instances)
+
+    def restart(self) -> None:
+        """Count instances from 0, for another attempt."""
+        self.instances, self.most_instances = 0, self.counted_instances
+
     def count_instance(self) -> None:
         """Count a ground instance or fact.
 
@@ -51,12 +62,21 @@ class Limits:
         """
         self.instances += 1
         if self.instances > self.max_instances:
+            self.check_instances(self.instances)
+        if self.instances & 4095 == 0:  # not at each instance, for speed
+            self.check_time()
+
+    def check_instances(self, instances: int) -> None:
+        """Check the limit of instances.
+
+        Raises:
+            GDLLimitError: if there are more than `max_instances`.
+        """
+        if instances > self.max_instances:
             raise GDLLimitError(
                 f"the sheet has more than max_instances={self.max_instances:,} ground instances of "
                 "rules"
             )
-        if self.instances & 4095 == 0:  # not at each instance, for speed
-            self.check_time()
 
     def count_steps(self, steps: int) -> None:
         """Count rows that a join visits.

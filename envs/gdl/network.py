@@ -75,6 +75,8 @@ class Network:
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
         phase3: inputs: as phase 2; outputs: whether each percept is received `[P]`.
         instances: number of ground instances of rules.
+        counted_instances: number of ground instances and facts that the compilation counted, at
+            most its `max_instances`; in interpreted rules 0.
         problems: warnings of `ludoteca.envs.gdl.checks.check_rules`.
     """
 
@@ -93,6 +95,7 @@ class Network:
     phase2: Program
     phase3: Program
     instances: int = 0
+    counted_instances: int = 0
     problems: tuple[str, ...] = ()
 
     @property
@@ -121,6 +124,7 @@ def make_network(
     problems: tuple[str, ...] = (),
     has_hidden_information: bool = False,
     persistent: Collection[Functor] = (),
+    counted_instances: int = 0,
 ) -> Network:
     """Return the network of a sheet.
 
@@ -130,6 +134,7 @@ def make_network(
         problems: warnings about the rules.
         has_hidden_information: whether there are rules for `sees`.
         persistent: kinds of fluents whose initial values the rules assume.
+        counted_instances: see `Network`.
 
     Raises:
         GDLError: if a goal is not an integer from 0 to 100, if a role has no legal move, or if a
@@ -171,6 +176,7 @@ def make_network(
         phase2=make_program(gates, fluent_nodes + move_nodes, next_fluents),
         phase3=make_program(gates, fluent_nodes + move_nodes, sees),
         instances=len(grounder.instances),
+        counted_instances=counted_instances,
         problems=problems,
     )
 

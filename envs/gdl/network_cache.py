@@ -77,6 +77,7 @@ def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
         yield f"{phase}_num_slots", np.int64(program.num_slots)
     texts: dict[str, Any] = {name: list(getattr(network, name)) for name in TEXTS}
     texts["instances"] = network.instances
+    texts["counted_instances"] = network.counted_instances
     texts["has_hidden_information"] = network.has_hidden_information
     yield "texts", np.frombuffer(json.dumps(texts).encode(), np.uint8)
 
@@ -97,6 +98,7 @@ def _from_arrays(archive: Any) -> Network:
         **values,
         has_hidden_information=bool(texts["has_hidden_information"]),
         instances=int(texts["instances"]),
+        counted_instances=int(texts["counted_instances"]),
     )
 
 

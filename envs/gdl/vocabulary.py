@@ -45,7 +45,7 @@ def find_vocabulary(
     try:
         search = _Reachability(interpreter, limits, MAX_TESTED_ROWS)
     except TooManyRowsError:
-        limits.instances = 0
+        limits.restart()
         search = _Reachability(interpreter, limits, None)
     moves: list[list[Term]] = [[] for _ in interpreter.roles]
     for atom in search.facts["does"]:

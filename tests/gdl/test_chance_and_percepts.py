@@ -266,7 +266,7 @@ def test_kernels_keep_the_contract(name):
 
 
 @pytest.mark.parametrize("name", ["dice_race", "kuhn_poker"])
-def test_interpreted_games_keep_the_contract(name, no_disk_cache):
+def test_interpreted_games_keep_the_contract(name):
     with pytest.warns(GDLWarning, match="its rules are interpreted"):
         game = make_game("gdl", path=name, max_instances=1)
     assert game.num_players == 2

@@ -358,6 +358,22 @@ def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):
     )
     assert np.array_equal(loaded.phase2.gates, network.phase2.gates)
     assert np.array_equal(loaded.persistent, network.persistent)
+    assert loaded.counted_instances == network.counted_instances > 0
     path = next(Path(tmp_path).rglob("*.npz"))
     path.write_bytes(path.read_bytes()[:100])
     assert network_cache.load_network("key") is None
+
+
+def test_cached_networks_have_at_most_max_instances(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiler, "MIN_CACHED_SECONDS", -1)
+    counted = compile_text(SMALL, use_cache=True).counted_instances
+    problem = f"small: the sheet has more than max_instances={counted - 1} "
+    with pytest.raises(GDLLimitError, match=problem):
+        compile_text(SMALL, "small", max_instances=counted - 1)
+    compile_text(SMALL, max_instances=counted)
+    monkeypatch.setattr(compiler, "ground", None)  # only the cache has a network
+    with pytest.raises(GDLLimitError, match=problem):
+        compile_text(SMALL, "small", max_instances=counted - 1, use_cache=True)
+    network = compile_text(SMALL, max_instances=counted, use_cache=True)
+    assert network.counted_instances == counted

@@ -198,7 +198,7 @@ def test_commands_describe_and_play_a_sheet_that_cannot_be_compiled(large, capsy
 @pytest.mark.parametrize(
     "name", ["tictactoe", "tron", pytest.param("three_in_line", marks=pytest.mark.slow)]
 )
-def test_interpreted_game_is_the_compiled_game(name, no_disk_cache):
+def test_interpreted_game_is_the_compiled_game(name):
     with pytest.warns(GDLWarning, match="interpreted"):
         game = make_game("gdl", path=name, max_instances=1)
     own = make_game("gdl", path=name)
@@ -229,7 +229,7 @@ def test_interpreted_game_is_the_compiled_game(name, no_disk_cache):
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::ludoteca.envs.gdl.errors.GDLWarning")
-def test_compiled_environments_run_interpreted_rules(no_disk_cache):
+def test_compiled_environments_run_interpreted_rules():
     game = make_game("gdl", path="tictactoe", max_instances=1)
     check_kernels(game, games=3)
     check_game(game, games=2)

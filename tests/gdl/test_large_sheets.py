@@ -10,6 +10,7 @@ from ludoteca.envs.gdl import compile as compiler
 from ludoteca.envs.gdl import ground, split
 from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import analyze
+from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.game import make_network_game, new_position
 from ludoteca.envs.gdl.interpreter import make_interpreter
@@ -127,6 +128,25 @@ def test_splits_by_estimates_move_large_moves_out_of_frame_axioms(many_splits):
     grounded = [ground.Grounder(each, Limits()) for each in (by_variables, by_estimates)]
     assert len(grounded[1].instances) < len(grounded[0].instances)
     assert set(grounded[0].possible("next")) == set(grounded[1].possible("next"))
+
+
+def test_instances_of_all_attempts_count(many_splits, low_budgets):
+    network = compile_text(SHOTS)
+    assert network.counted_instances >= network.instances
+    compile_text(SHOTS, max_instances=network.counted_instances)
+    with pytest.raises(GDLLimitError, match="ground instances of rules"):
+        compile_text(SHOTS, max_instances=network.counted_instances - 1)
+
+
+def test_the_number_of_instances_is_that_of_the_largest_attempt():
+    limits = Limits(max_instances=5)
+    for count in (3, 5, 2):
+        limits.restart()
+        for _ in range(count):
+            limits.count_instance()
+    assert (limits.instances, limits.counted_instances) == (2, 5)
+    with pytest.raises(GDLLimitError, match="max_instances=5 "):
+        limits.check_instances(6)
 
 
 def test_splits_by_estimates_keep_the_meaning(many_splits, low_budgets, monkeypatch):
