@@ -36,7 +36,7 @@ class FolderLock:
         deadline = time.monotonic() + TIMEOUT
         while not lock_file(descriptor):
             if time.monotonic() > deadline:
-                holder = os.pread(descriptor, MAX_HOLDER_BYTES, 0).decode(errors="replace").strip()
+                holder = os.read(descriptor, MAX_HOLDER_BYTES).decode(errors="replace").strip()
                 self._close()
                 raise ValueError(
                     f"{folder} is in use by {holder or 'another process'}: wait until it ends, end "
@@ -48,7 +48,7 @@ class FolderLock:
         if len(command) > MAX_COMMAND_LENGTH:
             command = f"{command[:MAX_COMMAND_LENGTH]}..."
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {self.process} ({command})\n".encode(), 0)
+        os.write(descriptor, f"process {self.process} ({command})\n".encode())
 
     def holds(self, folder: Path) -> bool:
         """Return whether this process holds this lock, and `folder` still has the locked file."""

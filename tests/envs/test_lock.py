@@ -110,3 +110,13 @@ def test_work_continues_where_locks_are_not_supported(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     with pytest.raises(OSError, match="Input/output"):
         lock_folder(tmp_path / "other")
+
+
+def test_a_system_without_functions_of_unix_has_no_locks(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.delattr(os, "pread")
+    monkeypatch.delattr(os, "pwrite")
+    first, second = lock.FolderLock(tmp_path), lock.FolderLock(tmp_path)
+    assert first.holds(tmp_path)
+    assert second.holds(tmp_path)
+    assert (tmp_path / lock.LOCK).read_text().startswith(f"process {os.getpid()} (")
