@@ -59,9 +59,11 @@ test test-browser test-tutorials test-compiled test-slow: export PYTHONDONTWRITE
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# In one process: all tests share a browser and two servers. -rs names the reason of skipped tests.
+# In one process: the tests of a file share a browser and servers. -rs names the reason of skipped
+# tests.
 test-browser: $(FOR_TEST) ## play whole games of the arena in Chromium, at three sizes
-	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py
+	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py \
+		tests/evaluate/test_arena_browser_positions.py
 
 test-tutorials: $(FOR_TEST) ## run the notebooks of the tutorial from top to bottom, shortened
 	$(BIN)/pytest -m slow tests/envs/test_docs.py -k notebooks_run --durations=0

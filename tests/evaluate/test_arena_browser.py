@@ -1,13 +1,12 @@
-"""Tests of the arena in Chromium: every game at three window sizes, keyboard, stops, positions.
+"""Tests of the arena in Chromium: every game at three window sizes, keyboard, stops, runs.
 
 `make test-browser` runs them; without Playwright or Chromium they are skipped.
 """
 
 import re
-from contextlib import contextmanager
 
 import pytest
-from arena_browser import SIZES, Person, arena, chromium
+from arena_browser import SIZES, SMALL, Person, arena, chromium, laptop_person
 
 from ludoteca.envs.registry import GAMES, game_name, make_game
 from ludoteca.envs.replay import Replay
@@ -16,35 +15,6 @@ from ludoteca.evaluate.arena.replay_page import replay_page
 pytestmark = pytest.mark.slow
 
 LONG = "mcts:simulations=1000000"  # runs until it is stopped
-# Parameters that make games short.
-SMALL = {
-    "hungry_geese": {"episode_steps": "12"},
-    "othello": {"board_size": "6"},
-    "hex": {"board_size": "5", "swap": "True"},
-    "tron": {"rows": "6", "columns": "6"},
-}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Yield Chromium, started without a sandbox, which containers do not allow."""
-    path = chromium()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def address():
-    """Yield the address of an arena with fast agents."""
-    chromium()
-    pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
-    agents = ("--agents", "random", "mcts:simulations=30")
-    with arena(*agents, "--adviser", "mcts:simulations=100") as address:
-        yield address
 
 
 @pytest.fixture(scope="module")
@@ -55,24 +25,6 @@ def searching_address():
     agents = (LONG, "flat:simulations=1000000", "stopping_agents:Compiling")
     with arena("--agents", *agents, "--adviser", "mcts:simulations=999999") as address:
         yield address
-
-
-@contextmanager
-def laptop_person(browser, address):
-    """Yield a person with a page of laptop size; assert afterwards that the page had no errors."""
-    width, height = SIZES["laptop"]
-    context = browser.new_context(viewport={"width": width, "height": height})
-    person = Person(context.new_page(), address)
-    yield person
-    context.close()
-    assert person.problems == []
-
-
-@pytest.fixture
-def person(browser, address):
-    """Yield a person who plays against fast agents."""
-    with laptop_person(browser, address) as person:
-        yield person
 
 
 @pytest.fixture
@@ -293,117 +245,6 @@ def test_a_search_in_a_simultaneous_game_is_stopped(stopper):
         while stopper.look()["plies"] < plies:
             page.keyboard.press("x")  # stops the search of the opponent
             page.keyboard.press("ArrowUp")
-
-
-def close_game(page, opened=False):
-    """Close the game on the page, as few may be open at once; `opened`: its menu is open."""
-    if not opened:
-        page.keyboard.press("m")
-    page.get_by_role("button", name="Close the game").click()
-    page.get_by_role("heading", name="Choose a game").wait_for()
-
-
-def open_editor(page):
-    """Open the position editor of the game on the page."""
-    page.keyboard.press("m")
-    page.get_by_role("button", name="Set up a position").click()
-    page.locator(".editor").wait_for()
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_a_position_is_set_up_by_clicks_and_touches(browser, address, size):
-    width, height = SIZES[size]
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, has_touch=size == "phone"
-    )
-    person = Person(context.new_page(), address)
-    person.start("hex", {"board_size": "5"}, opponent="human")
-    page = person.page
-    open_editor(page)
-    press = (lambda place: place.tap()) if size == "phone" else (lambda place: place.click())
-    cell = lambda name: page.locator(".editor").get_by_role(  # noqa: E731
-        "gridcell", name=re.compile(f"^{name},")
-    )
-    status, start = page.locator(".editor .status"), page.get_by_role("button", name="Play from")
-    for name in ("c1", "c2", "c3", "c4", "c5"):
-        press(cell(name))
-    page.get_by_text("the game is over in this position: black wins").wait_for()
-    assert start.is_disabled()
-    page.get_by_label("white").first.check()  # the piece
-    press(cell("c3"))  # replaces the black stone
-    press(cell("a1"))
-    press(cell("a1"))  # and removes it
-    page.get_by_role("group", name="Player to move").get_by_label("white").check()
-    page.get_by_text("this position is possible").wait_for()
-    assert "error" not in status.get_attribute("class")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    press(start)
-    page.locator(".editor").wait_for(state="detached")
-    page.get_by_text("white to move").first.wait_for()
-    assert page.get_by_role("gridcell", name=re.compile("^c3, white")).count() == 1
-    assert page.get_by_role("gridcell", name=re.compile("^a1, empty")).count() == 1
-    close_game(page)
-    context.close()
-    assert person.problems == []
-
-
-def test_a_position_is_set_up_by_keyboard_alone(person):
-    person.start("breakthrough", opponent="human")
-    page = person.page
-    open_editor(page)
-    editor = page.locator(".editor")
-    page.get_by_role("button", name="Clear the board").press("Enter")
-    page.get_by_text("the player that moved last has no pieces").wait_for()
-    editor.locator('[data-cell="0"]').focus()
-    for key in ("ArrowDown", "1", "Enter", "ArrowDown", "2", "Enter", "ArrowRight", " ", "Delete"):
-        page.keyboard.press(key)
-    page.get_by_text("this position is possible").wait_for()
-    names = [cell.get_attribute("aria-label") for cell in editor.get_by_role("gridcell").all()]
-    assert [name for name in names if "empty" not in name] == ["a5, white", "a4, black"]
-    page.get_by_role("button", name="As JSON").press("Enter")
-    text = page.get_by_label("Position as JSON").input_value()
-    assert "breakthrough:rows=6,columns=6" in text
-    page.keyboard.press("Escape")  # closes the dialog alone
-    assert editor.count() == 1
-    page.get_by_role("button", name="Play from").press("Enter")
-    editor.wait_for(state="detached")
-    page.get_by_role("gridcell", name="a5, white, possible").wait_for()
-    close_game(page)
-
-
-def test_a_key_pressed_as_a_dialog_closes_is_a_command(person):
-    """The focus stays in the closed dialog's field until the page is drawn again."""
-    person.start("gdl", {}, opponent="human")
-    page = person.page
-    page.keyboard.press("m")
-    page.get_by_role("button", name="Set up a position").click()
-    page.get_by_label("Position as JSON").wait_for()
-    page.evaluate("""() => {
-      document.querySelector("dialog").close();
-      const event = new KeyboardEvent("keydown", { key: "m", bubbles: true });
-      document.activeElement.dispatchEvent(event);
-    }""")
-    close_game(page, opened=True)
-
-
-@pytest.mark.parametrize("id_", GAMES)
-def test_every_position_on_the_board_can_be_edited(person, id_):
-    name = game_name(id_)
-    person.start(name, SMALL.get(name, {}), opponent="human")
-    page = person.page
-    page.keyboard.press("m")
-    page.get_by_role("button", name="Set up a position").click()
-    if name == "gdl":
-        page.get_by_label("Position as JSON").wait_for()
-        page.keyboard.press("Escape")
-    else:
-        page.get_by_text("this position is possible").wait_for()
-        page.get_by_role("button", name="Clear the board").click()
-        page.get_by_role("button", name="Starting position").click()
-        page.get_by_text("this position is possible").wait_for()
-        page.get_by_role("button", name="Play from").click()
-        page.locator(".editor").wait_for(state="detached")
-    close_game(page)
 
 
 def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):

@@ -72,7 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def fuzz_target(name: str, count: int, options: Any) -> int:
     """Fuzz a target, print a line about it, and return the number of findings."""
-    from fuzz_targets import INPUT, TARGETS
+    from fuzz_inputs import INPUT
+    from fuzz_targets import TARGETS
 
     make, allowed, _ = TARGETS[name]
     outcomes: Counter[str] = Counter()

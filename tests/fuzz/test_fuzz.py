@@ -60,6 +60,7 @@ def test_a_finding_is_shown_and_can_be_made_again(tmp_path):
         target.write_text(source.read_text())
     with (tmp_path / "helpers" / "fuzz_targets.py").open("a") as file:
         file.write(
+            "from fuzz_inputs import keep\n"
             "def broken(folder):\n"
             "    import time\n"
             "    def attempt(rng):\n"

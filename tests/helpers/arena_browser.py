@@ -16,6 +16,13 @@ SIZES = {"phone": (390, 844), "laptop": (1280, 800), "4k": (3840, 2160)}
 TIMEOUT = 60  # seconds to wait for an element of the page
 MAX_PLIES = 2000  # more than any game here takes
 ARROWS = "ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"
+# Parameters that make games short.
+SMALL = {
+    "hungry_geese": {"episode_steps": "12"},
+    "othello": {"board_size": "6"},
+    "hex": {"board_size": "5", "swap": "True"},
+    "tron": {"rows": "6", "columns": "6"},
+}
 # JavaScript that returns what a person sees, in one round trip to the browser.
 LOOK = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
@@ -147,3 +154,22 @@ class Person:
         """Record a request to another server."""
         if not url.startswith((self.address, "data:", "blob:")):
             self.problems.append(f"the page requests {url}")
+
+
+@contextmanager
+def laptop_person(browser, address):
+    """Yield a person with a page of laptop size; assert afterwards that the page had no errors."""
+    width, height = SIZES["laptop"]
+    context = browser.new_context(viewport={"width": width, "height": height})
+    person = Person(context.new_page(), address)
+    yield person
+    context.close()
+    assert person.problems == []
+
+
+def close_game(page, opened=False):
+    """Close the game on the page, as few may be open at once; `opened`: its menu is open."""
+    if not opened:
+        page.keyboard.press("m")
+    page.get_by_role("button", name="Close the game").click()
+    page.get_by_role("heading", name="Choose a game").wait_for()

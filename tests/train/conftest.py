@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from episodes import GOLDEN, STANDARD, golden
 
 from ludoteca.train.data.generate import GenerationConfig, generate
+from ludoteca.train.data.storage import save_dataset
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +70,15 @@ def positions(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "games.npz"
     generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
     return path
+
+
+@pytest.fixture(scope="session")
+def mixed(tmp_path_factory):
+    """Return a file of 30 games of `greedy`, rated 1000, and `random_safe`, rated 0, 1, ..., 29."""
+    from imitation_runs import games_of  # reads presets
+
+    games = games_of("greedy", "random_safe")
+    greedy = games.agents == games.agent_names.index("greedy")
+    ratings = np.where(greedy, 1000, np.arange(30)[:, None])
+    rated = replace(games, ratings=ratings.astype(np.float32))
+    return save_dataset(tmp_path_factory.mktemp("mixed") / "games.npz", rated)

@@ -1,83 +1,21 @@
-"""Tests of actor-critic training: losses by hand, learning, exact resume."""
+"""Tests of actor-critic training: losses by hand, learning, rollouts."""
 
-import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from boards import small_spec
+from actor_critic_settings import TINY, TINY_SEARCH, TINY_SEARCH_GEESE, algorithm_of
 
 from ludoteca.agents.networks.ac_network import ACConfig
-from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.command import parse
-from ludoteca.train.command import run as main
 from ludoteca.train.loop import RLTraining
-from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import LEARNER, PPO, PPOConfig, clipped_loss
+from ludoteca.train.ppo import LEARNER, PPO, clipped_loss
 from ludoteca.train.returns import advantages
-from ludoteca.train.search_imitation import SearchImitation, SearchImitationConfig
-from ludoteca.train.uib2021 import UIB2021, uib2021_loss
+from ludoteca.train.search_imitation import SearchImitation
+from ludoteca.train.uib2021 import uib2021_loss
 
 pytestmark = pytest.mark.interpreted
-
-UIB2021_CONFIG = parse("ppo", ["uib2021"])
-TINY = PPOConfig(
-    game=small_spec("HungryGeese-v0"),
-    network=ACConfig(filters=8, blocks=1),
-    games=48,
-    games_per_iteration=8,
-    batch_size=64,
-    opponent_pool=("random_safe",),
-    opponent_pool_prob=0.5,
-    num_past_opponents=2,
-    past_opponent_interval=8,
-    log_interval=16,
-    eval_interval=16,
-    eval_games=2,
-    eval_opponents=("random",),
-    final_eval_games=3,
-    save_seconds=0.0,
-    overlap_actor_learner=True,
-    threads=1,
-)
-TINY_SEARCH_GEESE = replace(
-    SearchImitationConfig(
-        **{field.name: getattr(TINY, field.name) for field in fields(ActorCriticConfig)}
-    ),
-    num_simulations=6,
-    search_prob=0.5,
-    augment=True,
-    improvement_fraction=0.5,
-    buffer_size=150,
-    replay_ratio=3.0,
-    games=24,
-    log_interval=8,
-    eval_interval=8,
-)
-# The search of Tron is compiled in a third of the time.
-TINY_SEARCH = replace(
-    TINY_SEARCH_GEESE,
-    game="tron:rows=5,columns=5",
-    network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
-)
-TINY_UIB2021 = replace(
-    UIB2021_CONFIG,
-    game=TINY.game,
-    network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
-    games=24,
-    games_per_iteration=8,
-    gating_games=4,
-    max_rollouts=2,
-    log_interval=8,
-    eval_interval=8,
-    eval_games=2,
-    eval_opponents=("random",),
-    final_eval_games=3,
-    save_seconds=0.0,
-    threads=1,
-)
 
 
 @pytest.mark.parametrize(
@@ -126,13 +64,6 @@ def test_actor_critic_learns_tron(changes, tmp_path):
     )
     assert scores[0] < 0.5  # before training
     assert scores[1] > 0.9
-
-
-def algorithm_of(algorithm, config):
-    """Return an instance of an algorithm class, with a random network."""
-    game = make_game(config.game)
-    config = replace(config, precision="float32")
-    return algorithm(config, game, algorithm.make_network(config.network, game))
 
 
 @pytest.mark.slow
@@ -221,26 +152,6 @@ def test_uib2021_loss_is_bounded_below():
     assert torch.isclose(log_probs.grad, torch.tensor([1 / 3, 0, 0])).all()
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        pytest.param(TINY, marks=pytest.mark.slow, id="ppo"),
-        pytest.param(
-            replace(TINY_SEARCH, games_per_iteration=24),
-            marks=pytest.mark.slow,
-            id="search-imitation",
-        ),
-        pytest.param(TINY_UIB2021, id="uib2021"),
-    ],
-)
-def test_non_finite_losses_end_a_run(config, tmp_path):
-    training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
-    with torch.no_grad():
-        next(training.network.parameters()).fill_(torch.nan)
-    with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
-        training.learn(training.play(0))
-
-
 @pytest.mark.slow
 def test_rollouts_hold_games_of_the_learning_seats():
     def infer(planes):  # uniform policy, value 0
@@ -288,126 +199,3 @@ def test_a_fraction_of_confident_decisions_is_trained_on(fraction, tmp_path, mon
     assert abs((seen > 0.5).sum() - fraction * num_confident) <= 3 * np.sqrt(
         fraction * (1 - fraction) * num_confident
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "config",
-    [
-        TINY,
-        replace(TINY, overlap_actor_learner=False, augment=True),
-        TINY_SEARCH,
-        TINY_SEARCH_GEESE,
-        TINY_UIB2021,
-    ],
-    ids=["ppo", "no-overlap", "search", "search_geese", "uib2021"],
-)
-def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
-    uninterrupted = RLTraining(
-        replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False
-    )
-    for _ in uninterrupted.run():
-        pass
-    parts = replace(config, run_dir=tmp_path / "parts")
-    for rollouts in (1, 2, 10):
-        training = RLTraining(parts, tensorboard=False)
-        for _, _ in zip(range(rollouts), training.run(), strict=False):
-            pass
-    assert training.finished
-    for (name, one), other in zip(
-        uninterrupted.network.state_dict().items(),
-        training.network.state_dict().values(),
-        strict=True,
-    ):
-        assert torch.equal(one, other), name
-    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in uninterrupted.metrics.rows]
-    assert rows == [
-        {k: v for k, v in row.items() if k != "seconds"} for row in training.metrics.rows
-    ]
-    assert uninterrupted.plies == training.plies > 0
-    assert 0 < training.learning_seconds < training.seconds
-
-
-@pytest.mark.parametrize("name", ["opponent_pool", "eval_opponents"])
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [("nonsense", "unknown agent 'nonsense'"), ("ac:nowhere", "nowhere")],
-)
-def test_invalid_opponents_leave_no_run_folder(name, spec, message, tmp_path):
-    folder = tmp_path / "run"
-    with pytest.raises((ValueError, OSError), match=message):
-        RLTraining(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
-    assert not folder.exists()
-
-
-def test_uib2021_accepts_only_winning_candidates(tmp_path, monkeypatch):
-    training = RLTraining(replace(TINY_UIB2021, run_dir=tmp_path), tensorboard=False)
-    algorithm = training.algorithm
-    assert isinstance(algorithm, UIB2021)
-    scores, states = iter([0.4, 0.4, 0.6]), []
-    monkeypatch.setattr(algorithm, "score_against_previous", lambda: next(scores))
-    num_pending = [
-        len(algorithm.pending_rollouts)
-        for _ in training.run()
-        if states.append(_trained_state(training)) is None
-    ]
-    assert num_pending == [1, 2, 0]
-    # The optimizer has no moments before a network is accepted.
-    assert states[0].keys() == states[1].keys() < states[2].keys()
-    assert all(np.array_equal(states[0][name], states[1][name]) for name in states[0])
-    assert not any(np.array_equal(states[1][name], states[2][name]) for name in states[1])
-    assert training.updates > 2
-    assert (algorithm.tested, algorithm.accepted) == (3, 1)
-
-
-def _trained_state(training):
-    """Return the trainable weights and the optimizer's moments."""
-    trainable = {f"network/{name}" for name, _ in training.network.named_parameters()}
-    return {
-        name: array.copy()
-        for name, array in training.learner.state().items()
-        if name in trainable or name.startswith("optimizer/")
-    }
-
-
-def test_the_command_writes_a_report(tmp_path, capsys):
-    arguments = ["--run-dir", str(tmp_path / "run"), "--games", "16", "--games-per-iteration", "8"]
-    config = replace(TINY, run_dir=tmp_path / "run", games=16)
-    assert parse("ppo", arguments).games == 16
-    assert parse("ppo", ["uib2021"]) == UIB2021_CONFIG
-    assert main(config) is not None
-    text = (tmp_path / "run" / "report.md").read_text()
-    assert "Proximal policy optimization in Hungry Geese" in text
-    assert "| random | any | 9 |" in text  # 3 games for each of 3 seats
-    # Each living goose decides once per ply.
-    counts = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
-    assert counts["plies"] < counts["decisions"] < 3 * counts["plies"]
-    assert (
-        f"({counts['decisions'] / counts['learning_seconds']:,.0f} decisions of the network)"
-        in text
-    )
-    for name in ("best.safetensors", "learning_curve.png", "game.svg", "game.png", "replay.json"):
-        assert (tmp_path / "run" / name).stat().st_size > 0
-    assert "random" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"game": "othello"}, "support only view='plain', got view='hand_crafted'"),
-        ({"game": "othello", "num_simulations": 4}, "needs a simultaneous game"),
-        ({"network": ACConfig(value=False)}, "network.value=True"),
-        ({"eval_opponents": ()}, "at least one opponent"),
-        ({"gamma": 1.5}, "gamma"),
-        ({"num_simulations": 0}, "num_simulations"),
-        ({"improvement_fraction": 1.5}, "improvement_fraction"),
-        ({"root_uniform_fraction": 1.5}, "root_uniform_fraction"),
-        ({"max_rollouts": 2, "overlap_actor_learner": True}, "overlap_actor_learner"),
-        ({"opponent_pool": ("nobody",)}, "unknown agent"),
-    ],
-)
-def test_invalid_settings_raise(changes, problem, tmp_path):
-    is_of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
-    config = TINY_SEARCH if is_of_search else TINY_UIB2021 if "max_rollouts" in changes else TINY
-    with pytest.raises(ValueError, match=problem):
-        RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)
