@@ -18,6 +18,7 @@ from ludoteca.envs.engine.episode_state import (
     episode_state_dtype,
     scratch_dtype,
 )
+from ludoteca.envs.engine.history import recorded_actions
 from ludoteca.envs.engine.opponents import Opponent, OpponentSpec, make_opponents
 from ludoteca.envs.engine.python_opponents import BatchArrays, PythonOpponents
 from ludoteca.envs.engine.step_result import StepResult
@@ -203,25 +204,13 @@ class GameBatch:
 
         For same-step autoreset. All action masks are zero.
         """
-        result = self._step_result_with(np.zeros_like(self.masks))
+        result = StepResult.empty(np.zeros_like(self.masks), self.game.num_players)
         self._stepper.write_final_result(self.episode_states, result)
         return result
 
     def new_step_result(self) -> StepResult:
         """Return uninitialized arrays for the result of a step."""
-        return self._step_result_with(np.empty_like(self.masks))
-
-    def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
-        """Return a step result that holds `masks`; its other arrays are as long, uninitialized."""
-        count = len(masks)
-        return StepResult(
-            masks=masks,
-            rewards=np.empty((count, self.game.num_players), np.float32),
-            reward=np.empty(count, np.float32),
-            terminated=np.empty(count, np.bool_),
-            illegal=np.empty(count, np.bool_),
-            player=np.empty(count, np.int8),
-        )
+        return StepResult.empty(np.empty_like(self.masks), self.game.num_players)
 
     def refresh(self) -> None:
         """Compute `masks` and `observations` anew from the present positions."""
@@ -257,11 +246,7 @@ class GameBatch:
             raise ValueError(
                 "the actions of a game are recorded only with GameBatch(..., record=True)"
             )
-        count, players = int(self.history[env_index, 0]), self.game.num_players
-        if not self.game.simultaneous:
-            return [int(a) for a in self.history[env_index, 1 : 1 + count]]
-        joint_actions = self.history[env_index, 1 : 1 + count * players].reshape(count, players)
-        return [[int(a) for a in joint] for joint in joint_actions]
+        return recorded_actions(self.game, self.history[env_index])
 
     def __deepcopy__(self, memo: Any) -> "GameBatch":
         """Return a copy with the same games and random streams; opponents are shared."""
@@ -302,7 +287,7 @@ class GameBatch:
         options = (self.seat_rule, self.illegal_rule, self.autoreset)
         if self._thread_pool is not None:
             # A step result with empty arrays is not written to.
-            result = step_result or self._step_result_with(self.masks[:0])
+            result = step_result or StepResult.empty(self.masks[:0], self.game.num_players)
             self._thread_pool.run((arrays, result, options))
         else:
             self._stepper.step(arrays, options, 0, 0, self.count)
@@ -384,7 +369,8 @@ class GameBatch:
         examples = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
         options = (self.seat_rule, self.illegal_rule, self.autoreset)
-        example = (examples, self._step_result_with(self.masks[:0]), options)
+        result = StepResult.empty(self.masks[:0], self.game.num_players)
+        example = (examples, result, options)
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:

@@ -30,6 +30,19 @@ class StepResult(NamedTuple):
     illegal: NDArray[np.bool_]
     player: NDArray[np.int8]
 
+    @classmethod
+    def empty(cls, masks: NDArray[np.int8], num_players: int) -> "StepResult":
+        """Return a step result that holds `masks`; its other arrays are as long, uninitialized."""
+        count = len(masks)
+        return cls(
+            masks=masks,
+            rewards=np.empty((count, num_players), np.float32),
+            reward=np.empty(count, np.float32),
+            terminated=np.empty(count, np.bool_),
+            illegal=np.empty(count, np.bool_),
+            player=np.empty(count, np.int8),
+        )
+
 
 def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
     """Return a kernel (callable from compiled code) and two compiled functions that write results.

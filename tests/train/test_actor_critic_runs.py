@@ -142,7 +142,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     ("changes", "problem"),
     [
         ({"game": "othello"}, "support only view='plain', got view='hand_crafted'"),
-        ({"game": "othello", "num_simulations": 4}, "needs a simultaneous game"),
+        ({"game": "othello", "num_simulations": 4}, "expected a simultaneous game"),
         ({"network": ACConfig(value=False)}, "network.value=True"),
         ({"eval_opponents": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
