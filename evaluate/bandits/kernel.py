@@ -12,7 +12,7 @@ from ludoteca.agents.search.policy import NO_BEST, Parent
 from ludoteca.agents.search.select import make_select
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
+from ludoteca.evaluate.bandits.run import add_results, reset_streams
 
 # Names in `POLICIES` of deterministic policies whose score of an arm does not decrease with t, the
 # number of rounds, while the arm is not pulled. Their loop can skip arms, so most rounds take the
@@ -61,25 +61,6 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     score = POLICIES[policy_name].score
     select = make_select(policy_name)
     reset_arm, add_score = make_statistics(policy_name)
-
-    @kernel
-    def reset_arms(arms: Any, streams: Any, seed: Any, problem: Any, run: Any) -> None:
-        """Reset the statistics of the arms and the random streams.
-
-        Each arm has its own random stream: its n-th pull has the same reward under every policy, so
-        policies are compared with common random numbers. The last stream is that of the policy.
-        `problem` and `run` are numbers from 0 on.
-        """
-        # All `start + k * GOLDEN_GAMMA` are different states of SplitMix64.
-        streams[0, 0] = np.uint64(seed)
-        start = next_u64(streams[0]) + np.uint64(problem) * GOLDEN_GAMMA
-        streams[0, 0] = start
-        start = next_u64(streams[0]) + np.uint64(run) * GOLDEN_GAMMA
-        for k in range(len(streams)):
-            streams[k, 0] = start + np.uint64(k) * GOLDEN_GAMMA
-            streams[k, 0] = next_u64(streams[k])
-        for k in range(len(arms)):
-            reset_arm(arms[k], 1.0 / len(arms))  # uniform prior
 
     @kernel
     def score_arm(arm: Any, t: Any, log_t: Any, n: Any, params: Any, work: Any) -> Any:
@@ -139,13 +120,12 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         params, work = params_array[0], works[0]
         for problem in range(problems.shape[0]):
             probabilities = problems[problem]
-            best_probability = 0.0
-            for k in range(n):
-                best_probability = max(best_probability, probabilities[k])
             for run in range(runs):
-                reset_arms(arms, streams, seed, first + problem, run)
+                reset_streams(streams, seed, first + problem, run)
+                for k in range(n):
+                    reset_arm(arms[k], 1.0 / n)  # uniform prior
                 work.rng[0] = streams[n, 0]
-                regret, best_pulls, next_checkpoint = 0.0, 0, 0
+                next_checkpoint = 0
                 last_arm, bound, expiry = 0, math.inf, 0
                 # Last round in which arms were scored; `bound` holds for all arms but `last_arm`.
                 scored_round, log_scored_round = 1, 0.0
@@ -189,11 +169,11 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     pulled_arm.visits += 1
                     add_score(pulled_arm, reward, work.probability)
                     last_arm = arm
-                    regret += best_probability - probabilities[arm]
-                    best_pulls += int(probabilities[arm] == best_probability)
                     if next_checkpoint < len(checkpoints) and t + 1 == checkpoints[next_checkpoint]:
-                        regrets[problem, next_checkpoint] += regret / runs
-                        shares[problem, next_checkpoint] += best_pulls / (t + 1) / runs
+                        add_results(
+                            probabilities, arms.visits, t + 1, runs,
+                            regrets[problem], shares[problem], next_checkpoint,
+                        )  # fmt: skip
                         next_checkpoint += 1
 
     return play

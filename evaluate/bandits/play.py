@@ -1,6 +1,6 @@
 """Cumulative pseudo-regret and pulls of the best arm of selection policies in Bernoulli bandits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypedDict, Unpack
 
@@ -13,6 +13,12 @@ from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
+from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch
+
+Array = NDArray[np.float64]
+Settings = tuple[int, int, int, int, NDArray[np.int64]]
+# `play(problems, (first, seed, runs, rounds, checkpoints), regrets, shares)`, see `make_play`.
+Play = Callable[[Array, Settings, Array, Array], None]
 
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
@@ -77,8 +83,8 @@ def bandit_curves(
         first_problem: number of the first problem; a slice of the problems, with the number of its
             first one, has the same results as in the full batch.
         num_threads: number of threads that share the problems; it does not change the results.
-        lazy: whether to skip scores that cannot be the highest, for policies in `MONOTONE`; it does
-            not change the results.
+        lazy: whether to skip scores that cannot be the highest, for policies in `MONOTONE`, and
+            to pull an arm many times at once, for `ucb1`; it does not change the results.
 
     Raises:
         ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
@@ -103,20 +109,17 @@ def bandit_curves(
         raise ValueError(
             f"checkpoints must ascend, from at least 1 to at most {rounds}, got {checkpoints!r}"
         )
-    params_array = np.zeros(1, SEARCH_PARAMS)
-    params_array["policy_params"] = _parameters(policy, params or {})
-    play = make_play(policy, lazy and policy in MONOTONE)
-    count, arms = problems.shape
+    values = _parameters(policy, params or {})
+    if policy == "ucb1" and lazy and values[0] >= 0:
+        play = _make_ucb1_play(rounds, values[0])
+    else:
+        play = _make_policy_play(policy, values, lazy)
+    count = len(problems)
     regrets, shares = np.zeros((2, count, len(checkpoint_rounds)))
 
     def play_slice(low: int, high: int) -> None:
-        settings = (first_problem + low, seed, runs, rounds, checkpoint_rounds, params_array)
-        scratch = (
-            np.zeros(1, work_dtype(arms)),
-            np.zeros(arms, arm_dtype(policy)),
-            np.zeros((arms + 1, 1), np.uint64),
-        )
-        play(problems[low:high], *settings, *scratch, regrets[low:high], shares[low:high])
+        settings = (first_problem + low, seed, runs, rounds, checkpoint_rounds)
+        play(problems[low:high], settings, regrets[low:high], shares[low:high])
 
     # More slices than threads, as problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)
@@ -144,6 +147,36 @@ def play_bandits(
         ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
     """
     return bandit_curves(policy, probabilities, rounds, **options).regrets
+
+
+def _make_policy_play(policy: str, values: NDArray[np.float64], lazy: bool) -> Play:
+    """Return the loop of a policy with some parameters."""
+    play = make_play(policy, lazy and policy in MONOTONE)
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["policy_params"] = values
+
+    def play_problems(problems: Array, settings: Settings, regrets: Array, shares: Array) -> None:
+        arms = problems.shape[1]
+        scratch = (
+            np.zeros(1, work_dtype(arms)),
+            np.zeros(arms, arm_dtype(policy)),
+            np.zeros((arms + 1, 1), np.uint64),
+        )
+        play(problems, *settings, params, *scratch, regrets, shares)
+
+    return play_problems
+
+
+def _make_ucb1_play(rounds: int, alpha: float) -> Play:
+    """Return the loop of UCB1 that pulls an arm many times at once."""
+    play = make_play_ucb1()
+    roots = np.sqrt(np.log(np.maximum(np.arange(rounds + 1), 1)))
+
+    def play_problems(problems: Array, settings: Settings, regrets: Array, shares: Array) -> None:
+        scratch = make_scratch(problems.shape[1])
+        play(problems, *settings, alpha, roots, *scratch, regrets, shares)
+
+    return play_problems
 
 
 def _parameters(policy: str, values: Mapping[str, float]) -> NDArray[np.float64]:

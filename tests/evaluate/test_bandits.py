@@ -11,6 +11,7 @@ from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.bandits import bandit_curves, play_bandits, random_problems
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
+from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch
 
 
 def test_greedy_policy_has_the_regret_of_one_pull() -> None:
@@ -133,6 +134,35 @@ def test_lazy_choice_of_arms_does_not_change_the_regret(policy: str) -> None:
             for lazy in (False, True)
         )
         np.testing.assert_array_equal(full_regret, lazy_regret)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3, 16, 17, 60])
+def test_ucb1_pulls_many_times_at_once_as_in_the_general_loop(arms: int) -> None:
+    problems = np.concatenate([random_problems(2, arms, seed=3), np.full((1, arms), 0.9)])
+    problems[1, 0] = 1.0
+    checkpoints = [1, 2, 999, 1000, 20_000]
+    for alpha in (0.0, 0.02, 0.5, 9.0):
+        options = {"params": {"alpha": alpha}, "checkpoints": checkpoints, "runs": 2}
+        general, fast = (
+            bandit_curves("ucb1", problems, 20_000, lazy=lazy, **options) for lazy in (False, True)
+        )
+        np.testing.assert_array_equal(general.regrets, fast.regrets)
+        np.testing.assert_array_equal(general.shares, fast.shares)
+
+
+@pytest.mark.interpreted
+def test_interpreted_and_compiled_pulls_of_ucb1_agree() -> None:
+    problems, checkpoints = random_problems(2, 20, seed=3), np.array([10, 400])
+    root_logs = np.sqrt(np.log(np.maximum(np.arange(401), 1)))
+    regrets, shares = np.zeros((2, 2, 2))  # each [problems, checkpoints]
+    with np.errstate(over="ignore"):  # the random number generator wraps around
+        settings = (problems, 0, 5, 2, 400, checkpoints, 0.01, root_logs, *make_scratch(20))
+        make_play_ucb1().py_func(*settings, regrets, shares)
+    compiled = bandit_curves(
+        "ucb1", problems, 400, seed=5, runs=2, checkpoints=[10, 400], params={"alpha": 0.01}
+    )
+    np.testing.assert_allclose(regrets, compiled.regrets, rtol=1e-12)
+    np.testing.assert_allclose(shares, compiled.shares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("policy", ["ucb_alpha1", "thompson", "exp3"])
