@@ -26,7 +26,7 @@ from ludoteca.executor import LOCAL, make_executor
 # and 7 * 10^12 for simulated annealing, whose number of steps the thesis does not give.
 REDUCED = BanditExperiment(tuple(THESIS["arms"]))
 FULL = replace(
-    REDUCED, runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=100,
+    REDUCED, runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=50,
     curve_rounds=100_000, block=50,
 )  # fmt: skip
 
