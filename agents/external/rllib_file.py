@@ -103,8 +103,7 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
     candidates = (modules / module_id, root)
     folder = next((folder for folder in candidates if (folder / STATE).is_file()), None)
     if folder is None:
-        module_ids = sorted(file.parent.name for file in modules.glob(f"*/{STATE}"))
-        raise FileNotFoundError(
-            f"{path} contains no policy {module_id!r}, only {', '.join(module_ids) or 'none'}"
-        )
+        module_ids = ", ".join(sorted(file.parent.name for file in modules.glob(f"*/{STATE}")))
+        present = f"only {module_ids}" if module_ids else "there are none"
+        raise FileNotFoundError(f"{path} contains no policy {module_id!r}, {present}")
     return RLModule.from_checkpoint(str(folder))
