@@ -12,8 +12,8 @@ from ludoteca.envs.factories import by_reference, unwrap_reference
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
-# Policy kernel `choose(s, player, legal, n, rng) -> action`: `s` is the position, `legal[:n]`
-# (int16) are the legal actions of `player`, and `rng` is a random stream, uint64 [1].
+# Policy kernel `choose(s, player, legal, n, rng) -> action`: `s` is the position, `legal[:n]` (of
+# `Game.action_dtype`) are the legal actions of `player`, and `rng` is a random stream, uint64 [1].
 Policy = Callable[..., int]
 
 
@@ -156,7 +156,9 @@ class PolicyAgent(CompiledAgent):
     """Agent with a policy kernel, which compiled code of environments calls directly."""
 
     def __init__(self, game: Game, choose: Policy):
-        super().__init__(game, make_act(game, choose), np.zeros(game.num_actions, np.int16))
+        super().__init__(
+            game, make_act(game, choose), np.zeros(game.num_actions, game.action_dtype)
+        )
         self.choose = choose
 
 
@@ -170,7 +172,8 @@ def compile_act(agent: Agent) -> None:
 def make_act(game: Game, choose: Policy) -> Any:
     """Return `act(states, seats, rngs, legal, actions)`, which writes `actions`, int64 `[K]`.
 
-    The first three arguments are those of `Agent.act`; `legal`, int16 `[num_actions]`, is scratch.
+    The first three arguments are those of `Agent.act`; `legal`, `[num_actions]` of
+    `game.action_dtype`, is scratch.
     """
     legal_actions, simultaneous = game.legal_actions, game.simultaneous
 

@@ -60,12 +60,12 @@ def make_one_ply(game: Game) -> Any:
     """Return `act(states, seats, rngs, actions)`, which writes `actions`, int64 `[K]`."""
     legal_actions, step, returns = game.legal_actions, game.step, game.returns
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    has_chance = game.has_chance
+    action_dtype, has_chance = game.action_dtype, game.has_chance
 
     @compiled
     def act(states: Any, seats: Any, rngs: Any, actions: Any) -> None:
         next_states = states[:1].copy()
-        legal = np.zeros(num_actions, np.int16)
+        legal = np.zeros(num_actions, action_dtype)
         joint = np.zeros(players, np.int64)
         scores = np.zeros(players)
         for i in range(len(states)):

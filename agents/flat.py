@@ -90,8 +90,8 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("scores", np.float64, (players,)),  # returns of the players
             ("joint", np.int64, (players,)),  # joint action
             ("visits", np.int32, (actions,)),  # number of simulations, by first move
-            ("legal", np.int16, (actions,)),  # legal actions of a player
-            ("first", np.int16, (actions,)),  # legal first moves
+            ("legal", game.action_dtype, (actions,)),  # legal actions of a player
+            ("first", game.action_dtype, (actions,)),  # legal first moves
         ],
         align=True,
     )

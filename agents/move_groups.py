@@ -46,7 +46,7 @@ def find_move_groups(name: str, game: Game) -> MoveGroup:
         {"origin": cell, "row": cell // columns, "column": cell % columns}[name] for cell in cells
     ]
     parts += [-1 - k for k in range(game.num_actions - len(cells))]  # one each
-    table = np.unique(parts, return_inverse=True)[1].astype(np.int16)
+    table = np.unique(parts, return_inverse=True)[1].astype(game.action_dtype)
 
     @kernel
     def group(s: Any, action: int) -> int:

@@ -80,7 +80,7 @@ class Observer:
         self.space = spaces.Box(0, game.observation_high, shape, np.dtype(dtype).type)
         self._channels_last = channels_last
         self._observe_batch = make_observe_batch(game)
-        self._legal = np.zeros(game.num_actions, np.int16)
+        self._legal = np.zeros(game.num_actions, game.action_dtype)
 
     def observe(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -98,7 +98,7 @@ def make_observe_batch(game: Game) -> Any:
     """Return `observe_batch(states, seats, legal, masks, observations)`.
 
     It writes `masks`, int8 `[K, num_actions]`, and `observations`, `[K, planes, rows, columns]`, of
-    the players `seats`, int64 `[K]`; `legal`, int16 `[num_actions]`, is scratch.
+    the players `seats`, int64 `[K]`; `legal`, `[num_actions]` of `game.action_dtype`, is scratch.
     """
     legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous
 

@@ -5,6 +5,7 @@ raises a `ContractError` if it fails.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -34,8 +35,8 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
     """
     list_actions, select_joint, play = make_ply_kernels(game)
     width = actions_per_ply(game)
-    legal = np.zeros((width, game.num_actions), np.int16)
-    counts, joint = np.zeros(width, np.int16), np.zeros(width, np.int16)
+    legal = np.zeros((width, game.num_actions), game.action_dtype)
+    counts, joint = np.zeros(width, game.action_dtype), np.zeros(width, game.action_dtype)
     rng = np.random.default_rng(seed)
     s = game.new(seed)
     ply = 0
@@ -191,7 +192,7 @@ def check_names(game: Game) -> None:
     is_name = re.fullmatch(r"[a-z][a-z0-9_]*", game.name)
     require(is_name, f"the name {game.name!r} must consist of lower-case words, like_this_one")
     names = game.action_names
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    duplicates = sorted(name for name, count in Counter(names).items() if count > 1)
     require(not duplicates, f"{game.spec}: two actions have the name {duplicates[:1]}")
     valid = all(isinstance(name, str) and name.strip() == name and name for name in names)
     require(

@@ -40,7 +40,7 @@ def check_position(game: Game, s: Any) -> None:
 
 def check_actions(game: Game, s: Any) -> None:
     """Check the player to move, or the active players, and the lists of legal actions."""
-    out = np.full(game.num_actions, -1, np.int16)  # -1: not written
+    out = np.full(game.num_actions, -1, game.action_dtype)  # -1: not written
     over = game.is_terminal(s)
     require(type(over) is bool, f"is_terminal must return a bool, got {over!r}")
     if game.simultaneous:

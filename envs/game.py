@@ -18,9 +18,12 @@ from ludoteca.envs.position import position_dtype
 from ludoteca.envs.record_views import RecordArray
 from ludoteca.envs.symmetry import Symmetry
 
+MAX_ACTIONS = 2**31 - 1  # of a game: the largest int32
 FORFEIT = -1  # instead of an action in simultaneous games: the player leaves the game
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
+ActionType = type[np.int16] | type[np.int32]  # of `Game.action_dtype`
+ActionArray = NDArray[np.int16] | NDArray[np.int32]  # of `Game.action_dtype`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +48,8 @@ class Game:
         title: displayed name, e.g. `"Hex"`.
         params: all parameters of the factory that made the game, defaults included.
         num_players: players are numbered from 0; in sequential games player 0 moves first.
-        num_actions: number of actions, legal or not; actions are numbered from 0.
+        num_actions: number of actions, legal or not, at most `MAX_ACTIONS`; actions are numbered
+            from 0.
         max_plies: maximum number of calls of `step` in a game.
         observation_shape: `(planes, rows, columns)` of one observation.
         observation_high: the largest value in an observation; the smallest is 0.
@@ -68,8 +72,9 @@ class Game:
         observe: `observe(s, player, out)` writes all planes of the observation of `player`.
         playout: None, or a uniformly random playout that is faster than single steps:
             `playout(s, legal, rng) -> n` writes the actions of alternating players to `legal[:n]`,
-            int16 `[num_actions]`. It may continue after the game is decided; then only `returns`
-            may be called on the record. Its returns are distributed as those of single steps.
+            `[num_actions]` of `action_dtype`. It may continue after the game is decided; then only
+            `returns` may be called on the record. Its returns are distributed as those of single
+            steps.
         layout: description of the board for renderers.
         action_names: displayed names of the actions, e.g. `"d3"`.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
@@ -115,6 +120,10 @@ class Game:
         if (self.is_active if self.simultaneous else self.player) is None:
             missing = "is_active" if self.simultaneous else "player"
             raise ValueError(f"{self.name} is {self.dynamics}, so it needs the kernel {missing}")
+        if self.num_actions > MAX_ACTIONS:
+            raise ValueError(
+                f"{self.name} must have at most {MAX_ACTIONS:,} actions, got {self.num_actions:,}"
+            )
         if len(self.action_names) != self.num_actions:
             raise ValueError(
                 f"{self.name} has {self.num_actions} actions, "
@@ -150,6 +159,14 @@ class Game:
         return "rng" in (self.state.names or ())
 
     @property
+    def action_dtype(self) -> ActionType:
+        """Scalar type of arrays of actions: int16 up to 32,767 actions, otherwise int32.
+
+        It holds every action, negative marks such as `FORFEIT`, and numbers of legal actions.
+        """
+        return action_dtype(self.num_actions)
+
+    @property
     def spec(self) -> str:
         """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`.
 
@@ -175,7 +192,7 @@ class Game:
     @np.errstate(over="ignore")  # kernels may rely on integer overflow
     def legal(self, s: Any, player: int | None = None) -> list[int]:
         """Return the legal actions in `s`, in simultaneous games those of `player`."""
-        out = np.zeros(self.num_actions, np.int16)
+        out = np.zeros(self.num_actions, self.action_dtype)
         n = self.legal_actions(s, player, out) if self.simultaneous else self.legal_actions(s, out)
         return [int(action) for action in out[:n]]
 
@@ -195,6 +212,11 @@ class Game:
         """Return the board of a new game as SVG, for notebooks."""
         svg: str = self.new()._repr_svg_()
         return svg
+
+
+def action_dtype(num_actions: int) -> ActionType:
+    """Return `Game.action_dtype` of a game with `num_actions` actions."""
+    return np.int16 if num_actions <= np.iinfo(np.int16).max else np.int32
 
 
 # Games by factory, spec and bytecode of the kernels: an edited notebook cell makes another game.

@@ -57,7 +57,7 @@ class Replay:
             game = make_game(self.game)
         s = game.new(self.seed)
         yield s.copy()
-        legal = np.zeros(game.num_actions, np.int16)
+        legal = np.zeros(game.num_actions, game.action_dtype)
         for k, action in enumerate(self.actions):
             _check_action(game, s, legal, k, action)
             with np.errstate(over="ignore"):  # kernels may rely on integer overflow
@@ -162,7 +162,7 @@ def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action`, move `k`, is legal in position `s`.
 
-    `legal` is scratch memory, int16 `[num_actions]`.
+    `legal` is scratch memory, `[num_actions]` of `game.action_dtype`.
     """
     if game.is_terminal(s):
         raise ValueError(

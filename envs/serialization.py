@@ -87,7 +87,7 @@ def validate_states(game: Game, states: NDArray[np.void]) -> Any:
                 )
         problem = game.validate(s)
         if not problem and not game.simultaneous and not game.is_terminal(s):
-            num_legal = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
+            num_legal = game.legal_actions(s, np.zeros(game.num_actions, game.action_dtype))
             problem = "" if num_legal > 0 else "the game is not over, but there is no legal action"
         if problem:
             raise ValueError(f"position {i} is not a position of {game.spec}: {problem}")

@@ -298,7 +298,7 @@ class MatchRunner:
         """Raise a `ValueError` about the illegal action of an agent."""
         game, schedule, k = self._game, self._schedule, int(self._game_numbers[env_index])
         s = self._batch.states.view(np.recarray)[env_index]
-        legal = np.zeros(game.num_actions, np.int16)
+        legal = np.zeros(game.num_actions, game.action_dtype)
         n = (
             game.legal_actions(s, seat, legal)
             if game.simultaneous

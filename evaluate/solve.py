@@ -139,7 +139,7 @@ def make_solver(game: Game) -> Any:
         values: value of the position in each slot for player 0, float64 `[S]`.
         num_taken: number of taken slots, at most `capacity`, int64 `[1]`.
     """
-    num_actions = game.num_actions
+    num_actions, action_dtype = game.num_actions, game.action_dtype
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns = game.returns
     player: Any = game.player
@@ -175,7 +175,7 @@ def make_solver(game: Game) -> Any:
         action: int,
     ) -> float:
         scores = np.zeros(2)
-        legal = np.zeros((len(stack), num_actions), np.int16)
+        legal = np.zeros((len(stack), num_actions), action_dtype)
         num_untried = np.zeros(len(stack), np.int64)  # number of legal actions not tried yet
         slots = np.zeros(len(stack), np.int64)
         best = np.zeros(len(stack))  # value for player 0 of the best action so far

@@ -45,7 +45,7 @@ class ExampleLayout:
             "planes": (np.uint8, (self.planes.size,)),
             "mask": (np.uint8, (self.masks.size,)),
             "policy": (np.float16, (actions,)),
-            "action": (np.int16,),
+            "action": (encoder.game.action_dtype,),
             "scalar": (np.float32,),
         }
         self.dtype = np.dtype([(name, *formats[kind]) for name, kind in columns.items()])

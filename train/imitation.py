@@ -22,6 +22,7 @@ from torch.nn import functional
 from ludoteca.agents.networks.ac_network import ACConfig, ACNetwork, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.envs.game import ActionArray
 from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.augmentation import Augmentation
 from ludoteca.train.data.dataset import GameDataset, concatenate
@@ -102,7 +103,7 @@ class ImitationData:
         files: file name, number of games and metadata of each file, JSON-serializable.
         encoder: encoder of the network's observations.
         observations: observation of each sample.
-        actions: the player's action. int16, shape `[S]`.
+        actions: the player's action. `Game.action_dtype`, shape `[S]`.
         returns: the player's return, in [-1, 1]. float32, shape `[S]`.
         game_indices: index of the sample's game in `games`. int32, shape `[S]`.
         agents: the player's agent, as an index into `games.agent_names`. int32, shape `[S]`.
@@ -114,7 +115,7 @@ class ImitationData:
     files: list[dict[str, Any]]
     encoder: SeatEncoder
     observations: Observations
-    actions: NDArray[np.int16]
+    actions: ActionArray
     returns: NDArray[np.float32]
     game_indices: NDArray[np.int32]
     agents: NDArray[np.int32]

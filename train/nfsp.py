@@ -29,7 +29,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.nfsp import NFSPAgent
 from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import ActionArray, Game
 from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
@@ -149,7 +149,7 @@ class NFSPRollout:
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.uint8]
-    actions: NDArray[np.int16]
+    actions: ActionArray
 
 
 class NFSP(Algorithm[NFSPConfig]):
@@ -212,7 +212,7 @@ class NFSP(Algorithm[NFSPConfig]):
                     turn.movers.astype(np.int8),
                     self.layout.planes.pack(turn.planes),
                     self.layout.masks.pack(turn.masks),
-                    actions.astype(np.int16),
+                    actions.astype(self.game.action_dtype),
                 )
             )
             batch.step(turn, self.encoder.translate(actions, turn.movers))

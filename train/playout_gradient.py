@@ -27,7 +27,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
                 (features.num_features,),
             ),  # sum of psi over the moves of a playout
             ("returns", np.float64, (game.num_players,)),
-            ("legal", np.int16, (game.num_actions,)),
+            ("legal", game.action_dtype, (game.num_actions,)),
             ("features", np.int16, (features.max_active,)),
         ],
         align=True,

@@ -23,7 +23,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import ActionArray, Game
 from ludoteca.envs.params import check_real
 from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout
@@ -92,7 +92,7 @@ class ActorCriticRollout:
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.int8]
-    actions: NDArray[np.int16]
+    actions: ActionArray
     probs: NDArray[np.float32]
     max_probs: NDArray[np.float32]
     values: NDArray[np.float32]
@@ -198,7 +198,7 @@ class ActorCritic(Algorithm[Any]):
                 turn.movers[rows].astype(np.int8),
                 self.layout.planes.pack(turn.planes[rows]),
                 turn.masks[rows],
-                actions.astype(np.int16),
+                actions.astype(self.game.action_dtype),
                 policies[np.arange(len(rows)), actions],
                 policies.max(1),
                 values,

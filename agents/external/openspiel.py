@@ -78,7 +78,7 @@ class OpenSpielAgent(Agent):
         # the padding stays zero.
         self._states = game.empty(MAX_PLIES + 2)
         self._words = as_words(self._states)
-        self._legal = np.zeros((MAX_PLIES, game.num_actions), np.int16)
+        self._legal = np.zeros((MAX_PLIES, game.num_actions), game.action_dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes without those that `__setstate__` makes again."""

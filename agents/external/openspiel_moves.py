@@ -21,7 +21,7 @@ def make_find_moves(game: Game) -> Callable[..., int]:
         states: the start, `MAX_PLIES` positions of scratch space, and the target. Shape
             `[MAX_PLIES + 2]`.
         words: the same memory as unsigned integers. Shape `[MAX_PLIES + 2, words]`.
-        legal: scratch space, int16 `[MAX_PLIES, num_actions]`.
+        legal: scratch space, `[MAX_PLIES, num_actions]` of `game.action_dtype`.
         moves: output, int64 `[MAX_PLIES]`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal

@@ -136,13 +136,14 @@ def make_feature_encoder(game: Game) -> Any:
     features = find_hand_crafted_features(game)
     prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
     legal_actions, num_actions = game.legal_actions, game.num_actions
+    action_dtype = game.action_dtype
     rows = features.workspace_rows(game.num_players)
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
     def encode(states: Any, is_new: Any, seats: Any, planes: Any, masks: Any) -> None:
         workspace = np.zeros((rows, cells), np.int32)
-        legal = np.zeros(num_actions, np.int16)
+        legal = np.zeros(num_actions, action_dtype)
         for i in range(len(states)):
             if is_new[i]:
                 prepare(states[i], workspace)

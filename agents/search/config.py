@@ -129,6 +129,7 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
     is_softmax = config is not None and config.playout == "softmax"
     features = find_move_features(game) if is_softmax else None
     players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
+    action_dtype = game.action_dtype
     per_ply = (players,) if game.simultaneous else ()
     moves = plies * (players if game.simultaneous else 1)
     scores = np.float64 if game.simultaneous else np.float32
@@ -165,10 +166,10 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             ("group_open", np.int32, (actions,)),  # number of members that are not proven
             ("group_index", np.int32, (actions,)),  # group of a node, by number of the partition
             ("path", np.int32, (plies,)),  # visited nodes, the root first
-            ("legal", np.int16, (actions,)),  # legal actions
-            ("replies", np.int16, (actions,)),  # legal actions after a move
-            ("path_actions", np.int16, (plies, *per_ply)),  # actions along the path
-            ("move_actions", np.int16, (moves,)),  # move record: every action of the simulation
+            ("legal", action_dtype, (actions,)),  # legal actions
+            ("replies", action_dtype, (actions,)),  # legal actions after a move
+            ("path_actions", action_dtype, (plies, *per_ply)),  # actions along the path
+            ("move_actions", action_dtype, (moves,)),  # move record: every action of the simulation
             ("move_players", np.int8, (moves,)),  # move record: the player of each action
         ],
         align=True,

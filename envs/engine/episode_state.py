@@ -43,7 +43,11 @@ def scratch_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("joint", np.int64, (game.num_players,)),  # one action per player
             ("returns_before", np.float32, (game.num_players,)),  # returns before the step
-            ("legal", np.int16, (game.num_actions,)),  # list of the legal actions of one player
+            (
+                "legal",
+                game.action_dtype,
+                (game.num_actions,),
+            ),  # legal actions of one player
             ("padding", np.uint8, (CACHE_LINE,)),  # so that no two threads share a cache line
         ],
         align=True,

@@ -52,9 +52,9 @@ class GameBatch:
         final_observations: observations of the terminal positions of games that ended in the last
             step (same-step autoreset only), zeros elsewhere. A new array after each step that ends
             a game. Shape as `observations`.
-        history: if `record=True`, the number of plies of each game, then its actions. int16, shape
-            `[B, 1 + max_plies]` (simultaneous: `[B, 1 + max_plies * P]`), or `[B, 0]` without
-            `record`.
+        history: if `record=True`, the number of plies of each game, then its actions, of
+            `game.action_dtype`. Shape `[B, 1 + max_plies]` (simultaneous:
+            `[B, 1 + max_plies * P]`), or `[B, 0]` without `record`.
         seat_rule: `EVERY_SEAT` (self-play), `RANDOM_SEAT`, or the agent's seat.
         illegal_rule: effect of an illegal action, a value of `ILLEGAL_RULES`.
         num_acting: W, the number of players that observe and act at once.
@@ -112,7 +112,7 @@ class GameBatch:
         self.final_observations = np.zeros_like(self.observations)
         self._has_final_observations = False
         max_actions = game.max_plies * (game.num_players if game.simultaneous else 1)
-        self.history = np.zeros((count, 1 + max_actions if record else 0), np.int16)
+        self.history = np.zeros((count, 1 + max_actions if record else 0), game.action_dtype)
         self._scratch_records = np.zeros(num_threads, scratch_dtype(game))
         self._thread_pool = self._new_thread_pool()
 

@@ -50,8 +50,8 @@ def perft_divide(
     list_actions, select_joint, play = make_ply_kernels(game)
     width = actions_per_ply(game)
     start = batch_of_one(game, from_state)
-    legal = np.zeros((width, game.num_actions), np.int16)
-    counts, joint = np.zeros(width, np.int16), np.zeros(width, np.int16)
+    legal = np.zeros((width, game.num_actions), game.action_dtype)
+    counts, joint = np.zeros(width, game.action_dtype), np.zeros(width, game.action_dtype)
     counts_by_name = {}
     # These kernels run interpreted; their uint64 products wrap around without a warning, as in
     # compiled code.
@@ -146,15 +146,15 @@ def make_perft(game: Game) -> Any:
     count from.
     """
     list_actions, select_joint, play = make_ply_kernels(game)
-    width, num_actions = actions_per_ply(game), game.num_actions
+    width, num_actions, action_dtype = actions_per_ply(game), game.num_actions, game.action_dtype
 
     @compiled
     def perft(stack: Any, depth: int, count_finished: bool) -> int:
         if depth == 0:
             return 1
-        legal = np.zeros((depth, width, num_actions), np.int16)
-        counts = np.zeros((depth, width), np.int16)
-        joint = np.zeros(width, np.int16)
+        legal = np.zeros((depth, width, num_actions), action_dtype)
+        counts = np.zeros((depth, width), action_dtype)
+        joint = np.zeros(width, action_dtype)
         num_joint = np.full(depth, -1, np.int64)  # joint actions per level; -1: not listed yet
         next_joint = np.zeros(depth, np.int64)  # index of the next joint action to play, per level
         level, leaves = 0, 0
@@ -198,13 +198,13 @@ def make_playouts(game: Game) -> Any:
         game.returns,
     )
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    is_stochastic = game.has_chance
+    action_dtype, is_stochastic = game.action_dtype, game.has_chance
 
     @compiled
     def playouts(roots: Any, games: int, rng: Any, totals: Any) -> int:
         states = roots[:1].copy()
-        legal = np.zeros(num_actions, np.int16)
-        joint = np.zeros(players, np.int16)
+        legal = np.zeros(num_actions, action_dtype)
+        joint = np.zeros(players, action_dtype)
         scores = np.zeros(players)
         plies = 0
         for i in range(roots.shape[0]):

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.engine.stepper import Stepper
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import ActionArray, Game
 
-BatchArrays = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
+BatchArrays = tuple[NDArray[Any], NDArray[Any], ActionArray, NDArray[Any]]
 """States, episode states, history and scratch records of a `GameBatch`."""
 
 

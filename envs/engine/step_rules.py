@@ -1,7 +1,8 @@
 """Rules of one step of one game of a batch: resets, plies, opponents, rewards, observations.
 
 The arguments of the kernels are those of `ludoteca.envs.engine.legality`, and `history`: the number
-of plies of the game and its recorded actions, int16 `[1 + max_actions]`, or `[0]` if not recorded.
+of plies of the game and its recorded actions, `[1 + max_actions]` of `Game.action_dtype`, or `[0]`
+if not recorded.
 """
 
 from typing import Any, NamedTuple

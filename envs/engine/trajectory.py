@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import ActionArray, Game
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below
@@ -29,7 +29,7 @@ class Trajectory:
         legal: 1 for legal actions, else 0, uint8. Shape `[B, T + 1, S, num_actions]`.
         mover: player to move, -1 in simultaneous games, int8. Shape `[B, T + 1]`.
         over: whether the game is over, 0 or 1, uint8. Shape `[B, T + 1]`.
-        actions: the actions played, int16; 0 for inactive players. Shape `[B, T, S]`.
+        actions: the actions played, `game.action_dtype`; 0 for inactive players. Shape `[B, T, S]`.
         returns: each player's return so far, float64. Shape `[B, T + 1, num_players]`.
     """
 
@@ -38,7 +38,7 @@ class Trajectory:
     legal: NDArray[np.uint8]
     mover: NDArray[np.int8]
     over: NDArray[np.uint8]
-    actions: NDArray[np.int16]
+    actions: ActionArray
     returns: NDArray[np.float64]
 
 
@@ -47,7 +47,7 @@ def record_trajectory(
     games: int,
     *,
     seed: int = 0,
-    actions: NDArray[np.int16] | None = None,
+    actions: ActionArray | None = None,
     interpreted: bool = False,
 ) -> Trajectory:
     """Play `games` games and record them; game i is initialized with `seed + i`.
@@ -62,7 +62,7 @@ def record_trajectory(
     """
     plies, width = game.max_plies, actions_per_ply(game)
     if actions is None:
-        actions = np.full((games, plies, width), RANDOM, np.int16)
+        actions = np.full((games, plies, width), RANDOM, game.action_dtype)
     if actions.shape != (games, plies, width):
         raise ValueError(f"actions must have shape {(games, plies, width)}, got {actions.shape}")
     trajectory = Trajectory(
@@ -71,7 +71,7 @@ def record_trajectory(
         legal=np.zeros((games, plies + 1, width, game.num_actions), np.uint8),
         mover=np.zeros((games, plies + 1), np.int8),
         over=np.zeros((games, plies + 1), np.uint8),
-        actions=actions.astype(np.int16),
+        actions=actions.astype(game.action_dtype),
         returns=np.zeros((games, plies + 1, game.num_players)),
     )
     play_games, positions = make_trajectory_recorder(game), trajectory.positions
@@ -105,6 +105,7 @@ def make_trajectory_recorder(game: Game) -> Any:
     init, is_terminal, score = game.init, game.is_terminal, game.returns
     player: Any = None if game.simultaneous else game.player
     simultaneous, width, num_actions = game.simultaneous, actions_per_ply(game), game.num_actions
+    action_dtype = game.action_dtype
 
     @compiled
     def play_games(
@@ -118,8 +119,8 @@ def make_trajectory_recorder(game: Game) -> Any:
         actions: Any,
         returns: Any,
     ) -> None:
-        listed = np.zeros((width, num_actions), np.int16)
-        counts = np.zeros(width, np.int16)
+        listed = np.zeros((width, num_actions), action_dtype)
+        counts = np.zeros(width, action_dtype)
         for i in range(positions.shape[0]):
             init(positions[i, 0], seed + i)
             for t in range(positions.shape[1]):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.game import ActionArray, action_dtype
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.limits import MAX_MOVES
@@ -37,7 +38,7 @@ class ActionTable:
     """
 
     names: tuple[str, ...]
-    action_of_move: NDArray[np.int16]
+    action_of_move: ActionArray
     move_of_action: NDArray[np.int32]
     role_masks: NDArray[np.uint64]
     action_masks: NDArray[np.uint64]
@@ -80,7 +81,7 @@ def number_actions(network: Network, dynamics: Dynamics, order: Sequence[str]) -
     roles, moves = len(network.roles), len(network.moves)
     listed = _listed(network, dynamics)
     action_of_term = {text: i for i, text in enumerate(order)}
-    action_of_move = np.full(moves, NONE, np.int16)
+    action_of_move = np.full(moves, NONE, action_dtype(len(order)))
     move_of_action = np.full((roles, len(order)), NONE, np.int32)
     words = (len(network.phase1.outputs) + 63) // 64
     role_masks = np.zeros((roles, words), np.uint64)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.compilation import LOCK
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, action_dtype
 from ludoteca.envs.gdl.actions import NONE, action_terms, number_actions
 from ludoteca.envs.gdl.board_actions import BoardActions, arrange_actions, reorder_moves
 from ludoteca.envs.gdl.board_layout import board_layout, fluent_layout
@@ -343,7 +343,9 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int, num_ac
             if not np.array_equal(fresh[name], s[name]):
                 return f"{name} is {s[name]}, but the fluents give {fresh[name]}"
         is_running = kernels.player is not None and fresh.over == RUNNING
-        if is_running and not kernels.legal_actions(fresh, np.zeros(num_actions, np.int16)):
+        if is_running and not kernels.legal_actions(
+            fresh, np.zeros(num_actions, action_dtype(num_actions))
+        ):
             return "only chance moves in this state, expected one in which a player has an action"
         return ""
 

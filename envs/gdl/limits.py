@@ -8,7 +8,7 @@ from ludoteca.envs.params import check_integer, check_real
 
 MAX_SECONDS = 60.0  # default limit of CPU seconds
 MAX_INSTANCES = 3_000_000  # default limit of ground instances and facts
-MAX_MOVES = 32_000  # of a game, because numbers of actions are int16
+MAX_MOVES = 1_000_000  # of a game: masks and policies have a number for each
 STEPS_PER_CHECK = 100_000  # rows visited by joins between two checks of the time
 
 

@@ -141,7 +141,7 @@ class AgentWorkload:
         self._agent = make_agent(agent, rules)
         agents = (self._agent, "greedy")
         replays = play_match(rules, agents, num_games, num_replays=num_games).replays
-        legal = np.zeros(rules.num_actions, np.int16)
+        legal = np.zeros(rules.num_actions, rules.action_dtype)
         decisions = [
             (s, seat)
             for replay in replays
@@ -175,7 +175,7 @@ def random_games(name: str, count: int, seed: int = 0) -> list[list[int]]:
     """Return the actions of `count` uniformly random games of a turn-based game."""
     game = make_game(name)
     rng = np.random.default_rng(seed)
-    legal: Any = np.zeros(game.num_actions, np.int16)
+    legal: Any = np.zeros(game.num_actions, game.action_dtype)
     games = []
     for i in range(count):
         s = game.new(i)

@@ -300,7 +300,7 @@ def test_weights_and_archives_import_nothing(evil, tmp_path):
     with pytest.raises(ValueError, match=r"q\.safetensors.*, which is not imported"):
         make_agent(f"dqn:{file}", make_game("tictactoe"))
     header = json.dumps({"format": FORMAT, "game": f"{evil}:dots_and_boxes"}).encode()
-    arrays = {name: np.zeros(0, dtype) for name, dtype in ARRAYS.items()}
+    arrays = {name: np.zeros(0) for name in ARRAYS}
     with (tmp_path / "a.npz").open("wb") as out:
         np.savez(out, ludoteca=np.frombuffer(header, np.uint8), **arrays)
     with pytest.raises(ValueError, match=r"a\.npz names .*, which is not imported"):

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import ActionArray, Game
 from ludoteca.envs.names import did_you_mean
 
-# Types of the arrays of `GameDataset`. Arrays in `PER_GAME` have one row per game.
+# Types of the arrays of `GameDataset` that have one row per game.
 PER_GAME: dict[str, Any] = {
     "lengths": np.int32,
     "seeds": np.uint64,
@@ -21,8 +21,8 @@ PER_GAME: dict[str, Any] = {
     "selected": np.bool_,
     "ids": np.str_,
 }
-ARRAYS: dict[str, Any] = {"actions": np.int16, "chance_outcomes": np.int16} | PER_GAME
 PER_PLAYER = ("returns", "agents", "ratings", "selected")  # arrays with one column per player
+ARRAYS = ("actions", "chance_outcomes", *PER_GAME)  # names of all arrays
 MAX_NAMES = 30  # maximum number of agents that an error message lists
 
 
@@ -38,7 +38,7 @@ class GameDataset:
         game: the game.
         actions: the games' actions, concatenated. In simultaneous games,
             `ludoteca.envs.game.FORFEIT` means that the player leaves the game, and eliminated
-            players have 0. int16, shape `[M, 1]` or `[M, P]`.
+            players have 0. `game.action_dtype`, shape `[M, 1]` or `[M, P]`.
         lengths: number of steps of each game. int32, shape `[G]`.
         seeds: argument of `Game.init`; 0 in games without chance. uint64, shape `[G]`.
         chance_outcomes: the games' recorded chance outcomes, concatenated. int16, shape `[C]`.
@@ -54,7 +54,7 @@ class GameDataset:
     """
 
     game: Game
-    actions: NDArray[np.int16]
+    actions: ActionArray
     lengths: NDArray[np.int32]
     seeds: NDArray[np.uint64]
     chance_outcomes: NDArray[np.int16]
@@ -99,7 +99,8 @@ class GameDataset:
             "ids": np.zeros(count, "U1"),
         }
         provided = {"actions": actions, "lengths": lengths, "returns": returns} | arrays
-        typed = {name: provided[name].astype(ARRAYS[name]) for name in ARRAYS if name in provided}
+        types = array_types(game)
+        typed = {name: provided[name].astype(types[name]) for name in types if name in provided}
         return cls(game, **defaults | provided | typed)
 
     def __post_init__(self) -> None:
@@ -183,6 +184,11 @@ class GameDataset:
                 f"{rating_range}; ratings are {interval}"
             )
         return replace(self, selected=selected)
+
+
+def array_types(game: Game) -> dict[str, Any]:
+    """Return the types of the arrays of `GameDataset`, by name."""
+    return {"actions": game.action_dtype, "chance_outcomes": np.int16} | PER_GAME
 
 
 def concatenate(

@@ -131,7 +131,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     return GameDataset.create(
         game,
         np.concatenate(
-            [np.array(actions, np.int16).reshape(-1, columns) for actions in action_lists]
+            [np.array(actions, game.action_dtype).reshape(-1, columns) for actions in action_lists]
         ),
         np.array([len(actions) for actions in action_lists]),
         match.returns,

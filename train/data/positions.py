@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.game import ActionArray
 from ludoteca.envs.records import as_words
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.replay import NO_ACTION, REASONS, make_replay
@@ -25,7 +26,7 @@ class Positions:
         plies: number of earlier steps. int16, shape `[N]`.
         players: player to move (in terminal positions, the player that would be next); -1 in
             simultaneous games. int8, shape `[N]`.
-        actions: the action of each player, or `NO_ACTION`. int16, shape `[N, P]`.
+        actions: the action of each player, or `NO_ACTION`. `Game.action_dtype`, shape `[N, P]`.
     """
 
     dataset: GameDataset
@@ -33,7 +34,7 @@ class Positions:
     games: NDArray[np.int32]
     plies: NDArray[np.int16]
     players: NDArray[np.int8]
-    actions: NDArray[np.int16]
+    actions: ActionArray
 
     def __len__(self) -> int:
         return len(self.states)
@@ -72,7 +73,7 @@ class Samples:
         return self.positions.states
 
     @property
-    def actions(self) -> NDArray[np.int16]:
+    def actions(self) -> ActionArray:
         """The player's action. Shape `[S]`."""
         return self.positions.actions[self.rows, self.players]
 
@@ -110,14 +111,14 @@ def replay_positions(dataset: GameDataset, start: int = 0, stop: int | None = No
     game, games = dataset.game, dataset[start:stop]
     size = len(games.actions) + len(games)
     states, current = game.empty(size), game.empty(1)
-    actions = np.full((size, game.num_players), NO_ACTION, np.int16)
+    actions = np.full((size, game.num_players), NO_ACTION, game.action_dtype)
     players, error = np.zeros(size, np.int8), np.zeros(3, np.int64)
     if len(games) > 0:
         make_replay(game)(
             states, as_words(states), np.ascontiguousarray(games.actions), games.lengths,
             games.seeds, games.chance_outcomes, games.chance_lengths,
             np.ascontiguousarray(games.returns), actions, players, current, as_words(current),
-            np.zeros(game.num_actions, np.int16), np.zeros(game.num_players), error,
+            np.zeros(game.num_actions, game.action_dtype), np.zeros(game.num_players), error,
         )  # fmt: skip
     code, k, step = error.tolist()
     if code:

@@ -18,7 +18,7 @@ from ludoteca.files import (
     open_regular_file,
     parse_json,
 )
-from ludoteca.train.data.dataset import ARRAYS, GameDataset
+from ludoteca.train.data.dataset import ARRAYS, GameDataset, array_types
 from ludoteca.train.data.othello_table import read_table, write_table
 
 FORMAT = "ludoteca-games"  # name of the format in the header
@@ -73,11 +73,11 @@ def _read_npz(path: str | Path) -> GameDataset:
                 header = parse_json(_member(content, HEADER).tobytes())
                 if header["format"] != FORMAT:
                     raise ValueError(f"expected the format {FORMAT!r}, got {header['format']!r}")
-                arrays: Any = {
-                    name: _member(content, name).astype(dtype) for name, dtype in ARRAYS.items()
-                }
+                stored = {name: _member(content, name) for name in ARRAYS}
         with untrusted_names(path):
             game = make_game(header["game"])
+        types = array_types(game)
+        arrays: Any = {name: stored[name].astype(types[name]) for name in ARRAYS}
         names = tuple(map(str, header["agent_names"]))
         return GameDataset(game, agent_names=names, metadata=header["metadata"], **arrays)
 

@@ -150,7 +150,8 @@ class AlphaBetaAgent(Agent):
     def _make_workspace(self) -> None:
         """Allocate the arguments of `make_search`'s function, for searches of `max_depth`."""
         frames, states, work = make_workspace(self.game, self.max_depth + 1)
-        self.workspace = frames, states, as_words(states), make_table(self.table_size), work
+        table = make_table(self.game, self.table_size)
+        self.workspace = frames, states, as_words(states), table, work
 
 
 class _Deepening:

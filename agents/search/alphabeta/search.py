@@ -27,12 +27,12 @@ UNKNOWN, STOPPED = WIN + 2, WIN + 3
 NO_VALUE = -WIN - 1  # below all values
 # Ordering scores. History is shifted above the tie break, and stays below the killers' scores.
 TABLE_SCORE, KILLER_SCORE, SECOND_KILLER_SCORE = 1 << 60, 1 << 59, 1 << 58
-HISTORY_SHIFT, MAX_HISTORY = 16, 1 << 40
+MIN_HISTORY_SHIFT, HISTORY_BITS = 16, 56  # bits of the tie break; of both together
 
 
 def frame_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record dtype of a frame: one ply of the search."""
-    actions = game.num_actions
+    actions, action_dtype = game.num_actions, game.action_dtype
     return np.dtype(
         [
             ("scores", np.int64, (actions,)),  # ordering scores of the legal actions
@@ -44,10 +44,10 @@ def frame_dtype(game: Game) -> np.dtype[np.void]:
             ("depth", np.int32),  # plies to search below the position
             ("count", np.int32),  # actions not searched yet
             ("num_legal", np.int32),  # number of legal actions
-            ("legal", np.int16, (actions,)),  # `legal[:count]`: actions not searched yet
-            ("killers", np.int16, (2,)),  # the latest first; -1: none, which the caller sets
-            ("action", np.int16),  # the action that is being searched
-            ("best_action", np.int16),  # the action of value `best`, or -1
+            ("legal", action_dtype, (actions,)),  # `legal[:count]`: actions not searched yet
+            ("killers", action_dtype, (2,)),  # the latest first; -1: none, which the caller sets
+            ("action", action_dtype),  # the action that is being searched
+            ("best_action", action_dtype),  # the action of value `best`, or -1
             ("player", np.int8),  # player to move
             ("null_window", np.int8),  # whether `action` is being searched in a null window
             ("unsolved", np.int8),  # whether an unfinished position was evaluated below
@@ -69,9 +69,10 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
             ("history", np.int64, (2, game.num_actions)),
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
             ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
-            ("variation", np.int16, (levels, levels)),  # principal variation from each level on
+            # Principal variation from each level on.
+            ("variation", game.action_dtype, (levels, levels)),
             ("variation_length", np.int32, (levels,)),  # by level: length of its variation
-            ("age", np.uint32),  # number of the search, see `table.ENTRY`
+            ("age", np.uint32),  # number of the search, see `table.entry_dtype`
         ],
         align=True,
     )
@@ -119,6 +120,8 @@ def make_ordering(
 
     `reward_cutoff(frame, work)` updates killers and history after a cutoff by `frame.best_action`.
     """
+    history_shift = max((game.num_actions - 1).bit_length(), MIN_HISTORY_SHIFT)
+    max_history = 1 << (HISTORY_BITS - history_shift)
 
     @kernel
     def order(frame: Any, table_action: int, work: Any) -> None:
@@ -132,7 +135,7 @@ def make_ordering(
                 frame.scores[k] = SECOND_KILLER_SCORE
             else:
                 history = work.history[frame.player, action]
-                frame.scores[k] = (history << HISTORY_SHIFT) + work.tie_break[action]
+                frame.scores[k] = (history << history_shift) + work.tie_break[action]
 
     @kernel
     def pop_action(frame: Any) -> None:
@@ -153,7 +156,7 @@ def make_ordering(
             frame.killers[1] = frame.killers[0]
             frame.killers[0] = frame.best_action
         history = work.history[frame.player, frame.best_action] + frame.depth * frame.depth
-        work.history[frame.player, frame.best_action] = min(history, MAX_HISTORY)
+        work.history[frame.player, frame.best_action] = min(history, max_history)
 
     return order, pop_action, reward_cutoff
 

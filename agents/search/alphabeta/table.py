@@ -11,27 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.game import ActionType, Game
 from ludoteca.envs.jit import kernel
 
-ENTRY = np.dtype(
-    [
-        ("key", np.uint64),
-        ("lower", np.int32),  # the value for the player to move is at least this
-        ("upper", np.int32),  # the value for the player to move is at most this
-        ("age", np.uint32),  # number of the search that wrote the entry; 0: empty
-        ("depth", np.int16),  # plies that were searched below it, or SOLVED
-        ("action", np.int16),  # the best action found
-    ],
-    align=True,
-)
 SOLVED = 32767  # depth of positions that were searched to the end of the game
 NOT_FOUND = -1
 WIN = 1 << 20  # value of the best possible result; values are integers from -WIN to WIN
 
 
-def make_table(size: int) -> NDArray[np.void]:
+def entry_dtype(action_dtype: ActionType) -> np.dtype[np.void]:
+    """Return the record dtype of an entry, for actions of `Game.action_dtype`."""
+    return np.dtype(
+        [
+            ("key", np.uint64),
+            ("lower", np.int32),  # the value for the player to move is at least this
+            ("upper", np.int32),  # the value for the player to move is at most this
+            ("age", np.uint32),  # number of the search that wrote the entry; 0: empty
+            ("depth", np.int16),  # plies that were searched below it, or SOLVED
+            ("action", action_dtype),  # the best action found
+        ],
+        align=True,
+    )
+
+
+def make_table(game: Game, size: int) -> NDArray[np.void]:
     """Return an empty table of the largest power of two that is at most `size`, at least 2."""
-    return np.zeros(1 << max(size.bit_length() - 1, 1), ENTRY)
+    return np.zeros(1 << max(size.bit_length() - 1, 1), entry_dtype(game.action_dtype))
 
 
 @kernel
@@ -52,7 +57,7 @@ def store(table: Any, frame: Any, depth: int, age: Any) -> None:
         table: the table.
         frame: the frame, see `ludoteca.agents.search.alphabeta.search.frame_dtype`.
         depth: plies that were searched below its position, or `SOLVED`.
-        age: number of the search, see `ENTRY`.
+        age: number of the search, see `entry_dtype`.
     """
     k = find(table, frame.key, age)
     is_new = k == NOT_FOUND

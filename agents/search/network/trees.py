@@ -93,8 +93,8 @@ def node_dtype(rows: int) -> np.dtype[np.void]:
     )
 
 
-def simulation_dtype(rows: int, depth: int) -> np.dtype[np.void]:
-    """Return the record dtype of a simulation of up to `depth` plies."""
+def simulation_dtype(game: Game, rows: int, depth: int) -> np.dtype[np.void]:
+    """Return the record dtype of a simulation of up to `depth` plies, with `rows` rows of arms."""
     return np.dtype(
         [
             ("leaf", np.int32),  # node of the leaf, or `NO_LEAF`
@@ -105,19 +105,20 @@ def simulation_dtype(rows: int, depth: int) -> np.dtype[np.void]:
             # players are their values; active players get values from the network instead.
             ("values", np.float64, (rows,)),
             ("path", np.int32, (depth,)),  # nodes above the leaf
-            ("actions", np.int16, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
+            ("actions", game.action_dtype, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
         ],
         align=True,
     )
 
 
-def work_dtype(players: int, actions: int) -> np.dtype[np.void]:
+def work_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record dtype of the scratch space."""
+    players, actions = game.num_players, game.num_actions
     return np.dtype(
         [
             ("scores", np.float64, (players,)),  # final scores in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player
-            ("legal", np.int16, (actions,)),  # legal actions of a player
+            ("legal", game.action_dtype, (actions,)),  # legal actions of a player
             ("policy", np.float32, (actions,)),  # improved policy (Gumbel)
         ],
         align=True,
@@ -148,8 +149,8 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
         table=np.zeros((count, table_size(nodes)), np.int32),
         size=np.zeros(count, np.int32),
         leaf_states=game.empty(count * leaf_batch).reshape(count, leaf_batch),
-        simulations=np.zeros((count, leaf_batch), simulation_dtype(rows, depth)),
+        simulations=np.zeros((count, leaf_batch), simulation_dtype(game, rows, depth)),
         streams=np.zeros((count, 1), np.uint64),
-        work=np.zeros(1, work_dtype(players, actions)),
+        work=np.zeros(1, work_dtype(game)),
         spare=game.empty(1),
     )

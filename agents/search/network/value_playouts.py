@@ -52,7 +52,7 @@ class ValuePlayouts:
             np.dtype(
                 [
                     ("scores", np.float64, (game.num_players,)),
-                    ("legal", np.int16, (game.num_actions,)),
+                    ("legal", game.action_dtype, (game.num_actions,)),
                 ],
                 align=True,
             ),

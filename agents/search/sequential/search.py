@@ -53,11 +53,11 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     several threads may run it on one tree, each with its own `states`, `words` and `work`.
 
     Arguments of the kernel:
-        nodes: the tree, dtype `tree.node_dtype(config.policy)`; a full tree is searched without
-            expansion, with chance also if the table is full.
+        nodes: the tree, dtype `tree.node_dtype(config.policy, game.action_dtype)`; a full tree is
+            searched without expansion, with chance also if the table is full.
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
-        table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions
-            and chance.
+        table: the transposition table, dtype `tree.entry_dtype(game.action_dtype)`; may be empty
+            without transpositions and chance.
         states: positions, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.

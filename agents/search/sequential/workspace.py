@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
-from ludoteca.agents.search.sequential.tree import ENTRY, NUM_STATES, SHARED, node_dtype
+from ludoteca.agents.search.sequential.tree import NUM_STATES, SHARED, entry_dtype, node_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
@@ -35,9 +35,9 @@ class ThreadWorkspace(NamedTuple):
         has_table = config.transpositions or game.has_chance
         entries = 1 << (max_nodes - 1).bit_length() if has_table else 0
         tree = (
-            np.zeros(max_nodes, node_dtype(config.policy)),
+            np.zeros(max_nodes, node_dtype(config.policy, game.action_dtype)),
             aligned_zeros(SHARED, np.int64),
-            np.zeros(entries, ENTRY),
+            np.zeros(entries, entry_dtype(game.action_dtype)),
         )
         return cls(*tree, *_make_thread_arrays(game, config))
 
