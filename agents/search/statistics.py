@@ -7,10 +7,12 @@ counts as a loss for other simulations of the same tree (virtual loss: Chaslot, 
 Herik, "Parallel Monte-Carlo tree search", 2008).
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_STATISTIC
@@ -40,6 +42,35 @@ def arm_dtype(policy: str | None, *fields: tuple[str, Any]) -> np.dtype[np.void]
     if policy is None:
         return np.dtype([field for field in ARM_FIELDS if field[0] in NETWORK_FIELDS], align=True)
     return np.dtype([*ARM_FIELDS, *POLICIES[policy].statistic.fields, *fields], align=True)
+
+
+def make_arms(
+    policy: str | None, trees: tuple[int, ...], nodes: int, rows: int, actions: int
+) -> NDArray[np.void]:
+    """Return the arms of trees that store every action of each node.
+
+    Args:
+        policy: see `arm_dtype`.
+        trees: number of trees, or `()` for a single one.
+        nodes: number of nodes of a tree.
+        rows: number of players with arms of their own in a node.
+        actions: number of actions of the game.
+
+    Returns:
+        Zeros of shape `[*trees, nodes, rows, actions]`.
+
+    Raises:
+        MemoryError: if they do not fit in memory.
+    """
+    shape, dtype = (*trees, nodes, rows, actions), arm_dtype(policy)
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # ValueError: larger than any array
+        gibibytes = math.prod(shape) * dtype.itemsize / 2**30
+        raise MemoryError(
+            f"{math.prod(trees):,} x {nodes:,} nodes of search trees, each with {rows * actions:,} "
+            f"actions, need {gibibytes:,.1f} GiB: reduce the number of simulations or max_nodes"
+        ) from None
 
 
 def summed_fields(policy: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ moves of the role `random` are not actions.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,16 +48,25 @@ class ActionTable:
 def action_terms(network: Network, dynamics: Dynamics) -> tuple[str, ...]:
     """Return the terms of the actions of a network, sorted.
 
-    In sequential games, waiting moves are not actions.
+    In sequential games, waiting moves are not actions. The moves of each role must be sorted by
+    `natural_key`, as they are in a new network.
 
     Raises:
         GDLLimitError: if there are more than `MAX_MOVES` actions.
     """
-    terms = {network.moves[m] for m in np.flatnonzero(_listed(network, dynamics))}
+    listed = _listed(network, dynamics).tolist()
+    of_roles = [
+        [network.moves[m] for m in range(start, end) if listed[m]]
+        for start, end in pairwise(network.move_start.tolist())
+    ]
+    terms = {term for role_terms in of_roles for term in role_terms}
     if len(terms) > MAX_MOVES:
         raise GDLLimitError(
             f"the sheet has {len(terms):,} different moves, more than {MAX_MOVES:,}"
         )
+    longest = max(of_roles, key=len)
+    if len(longest) == len(terms):  # the other roles have no other moves
+        return tuple(longest)
     return tuple(sorted(terms, key=lambda text: natural_key(parse(text)[0].term)))
 
 
@@ -84,18 +94,22 @@ def number_actions(network: Network, dynamics: Dynamics, order: Sequence[str]) -
     action_of_move = np.full(moves, NONE, action_dtype(len(order)))
     move_of_action = np.full((roles, len(order)), NONE, np.int32)
     words = (len(network.phase1.outputs) + 63) // 64
-    role_masks = np.zeros((roles, words), np.uint64)
-    action_masks = np.zeros((roles, words), np.uint64)
-    for m in range(moves):
-        r, bit = network.role_of(m), np.uint64(1) << np.uint64(m & 63)
-        role_masks[r, m >> 6] |= bit
-        if listed[m]:
-            action = action_of_term[network.moves[m]]
-            action_of_move[m] = action
-            move_of_action[r, action] = m
-            action_masks[r, m >> 6] |= bit
+    numbers = np.flatnonzero(listed)
+    action_of_move[numbers] = [action_of_term[network.moves[m]] for m in numbers.tolist()]
+    role_of_move = np.repeat(np.arange(roles), np.diff(network.move_start))
+    move_of_action[role_of_move[numbers], action_of_move[numbers]] = numbers
+    has_role = np.zeros((roles, 64 * words), np.bool_)
+    has_role[role_of_move, np.arange(moves)] = True
+    role_masks = _as_words(has_role)
+    has_role[:, :moves] &= listed
+    action_masks = _as_words(has_role)
     names = tuple(bare_term(text) for text in order)
     return ActionTable(names, action_of_move, move_of_action, role_masks, action_masks)
+
+
+def _as_words(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return rows of bits, a multiple of 64, as 64-bit words."""
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def bare_term(text: str) -> str:

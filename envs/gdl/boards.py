@@ -9,6 +9,7 @@ the columns. A constant such as `a1` is split into both. Without such terms, ter
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -76,9 +77,13 @@ class Board:
 
     def cell(self, constants: Sequence[str], place: Place) -> int:
         """Return the cell that the constants of a term name at a place."""
-        row = 0 if place.row is None else self.row_names.index(constants[place.row])
-        column = self.column_names.index(constants[place.column])
-        return (self.rows - 1 - row) * self.columns + column
+        row = "" if place.row is None else constants[place.row]
+        return self._cell_of[constants[place.column], row]
+
+    @cached_property
+    def _cell_of(self) -> dict[tuple[str, str], int]:
+        """Number of the cell with each pair of coordinates."""
+        return {self.coordinates(cell): cell for cell in range(self.rows * self.columns)}
 
     def coordinates(self, cell: int) -> tuple[str, str]:
         """Return the constants of the column and the row of a cell; the only row is ""."""

@@ -4,7 +4,7 @@ They are candidates for automorphisms of a network. Names only suggest candidate
 reflection exchanges `east` and `west`; each is tested on the network.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
@@ -124,22 +124,28 @@ class _Terms:
             name: board.coordinates(cells[middle * board.columns + i])[0]
             for i, name in enumerate(board.column_names)
         }
+        coordinates = [board.coordinates(cell) for cell in range(len(cells))]
+        image_of = {names: coordinates[cells[cell]] for cell, names in enumerate(coordinates)}
         for shape, group in self._groups.items():
             numbers, places = targets._numbers.get(shape, {}), self._places[shape]
             line = self._line[shape] if term_map.lines else None
-            for number, constants in zip(group.numbers, group.constants, strict=True):
-                image = [term_map.constants.get(name, name) for name in constants]
-                for place in places:
-                    name, row = board.coordinates(cells[board.cell(constants, place)])
-                    image[place.column] = name
-                    if place.row is not None:
-                        image[place.row] = row
-                if line is not None:
-                    image[line] = columns[constants[line]]
-                target = numbers.get(tuple(image))
-                if target is None:
-                    return None
-                images[number] = target
+            # By position, the images of the constants of all terms.
+            parts: list[Sequence[str]] = [
+                [term_map.constants.get(name, name) for name in names] for names in group.columns
+            ]
+            for place in places:
+                rows = ("",) * len(group.numbers) if place.row is None else group.columns[place.row]
+                pairs = zip(group.columns[place.column], rows, strict=True)
+                images_of_cells = [image_of[pair] for pair in pairs]
+                parts[place.column] = [column for column, _ in images_of_cells]
+                if place.row is not None:
+                    parts[place.row] = [row for _, row in images_of_cells]
+            if line is not None:
+                parts[line] = [columns[name] for name in group.columns[line]]
+            found = [numbers.get(constants, -1) for constants in zip(*parts, strict=True)]
+            if min(found) < 0:
+                return None
+            images[list(group.numbers)] = found
         is_permutation = targets._size == size and len(np.unique(images)) == size
         return images if is_permutation else None
 

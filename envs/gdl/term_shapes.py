@@ -7,8 +7,10 @@ that names a cell, such as `a1`, is two constants, of the shape `"{}{}"`.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-CONSTANT = re.compile(r"(?<=\s)[^\s()]+")  # not the name of a relation, which follows "("
+CONSTANT = re.compile(r"(?<=\s)([^\s()]+)")  # not the name of a relation, which follows "("
+MARK = "\n"  # in place of a constant; no term has line breaks
 ATOM = "{}"  # shape of a term that is a single constant
 CELL = re.compile(r"([a-zA-Z])(\d+)")
 
@@ -32,9 +34,18 @@ class TermGroup:
         """Number of constants of each term."""
         return len(self.constants[0])
 
+    @cached_property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """The constants of all terms at each position. Length N, of length K."""
+        return tuple(zip(*self.constants, strict=True))
+
     def values(self, i: int) -> list[str]:
         """Return the constants at position `i`, without duplicates, in order of occurrence."""
-        return list(dict.fromkeys(constants[i] for constants in self.constants))
+        return self._values[i]
+
+    @cached_property
+    def _values(self) -> tuple[list[str], ...]:
+        return tuple(list(dict.fromkeys(column)) for column in self.columns)
 
     def text(self, constants: Sequence[str]) -> str:
         """Return the term of this shape with the given constants."""
@@ -46,15 +57,16 @@ def group_terms(terms: Iterable[str]) -> tuple[TermGroup, ...]:
     members: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for number, text in enumerate(terms):
         if text[0] != "(":
-            shape, constants = ATOM, (text,)
+            shape, constants = MARK, (text,)
         else:
-            escaped = text.replace("{", "{{").replace("}", "}}")
-            shape, constants = CONSTANT.sub("{}", escaped), tuple(CONSTANT.findall(text))
+            parts = CONSTANT.split(text)  # texts between constants, and constants, in turn
+            shape, constants = MARK.join(parts[::2]), tuple(parts[1::2])
         members.setdefault(shape, []).append((number, constants))
     groups = []
     for shape, pairs in members.items():
-        numbers, parts = zip(*pairs, strict=True)
-        groups.append(_split_cells(TermGroup(shape, numbers, parts)))
+        numbers, constants_of_all = zip(*pairs, strict=True)
+        escaped = shape.replace("{", "{{").replace("}", "}}").replace(MARK, "{}")
+        groups.append(_split_cells(TermGroup(escaped, numbers, constants_of_all)))
     return tuple(groups)
 
 
@@ -62,18 +74,18 @@ def _split_cells(group: TermGroup) -> TermGroup:
     """Return a group with constants such as `a1` split into letter and number."""
     parts = shape_parts(group.shape)
     for i in reversed(range(group.size)):
-        matches = [CELL.fullmatch(constants[i]) for constants in group.constants]
-        letters = {match[1] for match in matches if match}
-        digits = {match[2] for match in matches if match}
-        if all(matches) and len(letters) > 1 and len(digits) > 1:
+        matches = {value: CELL.fullmatch(value) for value in group.values(i)}
+        split = {value: (match[1], match[2]) for value, match in matches.items() if match}
+        letters = {letter for letter, _ in split.values()}
+        digits = {number for _, number in split.values()}
+        if len(split) == len(matches) and len(letters) > 1 and len(digits) > 1:
             parts[i + 1 : i + 1] = [""]
             group = TermGroup(
                 "{}".join(parts),
                 group.numbers,
                 tuple(
-                    (*constants[:i], match[1], match[2], *constants[i + 1 :])
-                    for constants, match in zip(group.constants, matches, strict=True)
-                    if match
+                    (*constants[:i], *split[constants[i]], *constants[i + 1 :])
+                    for constants in group.constants
                 ),
             )
     return group

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.simultaneous.tree import NODE_FIELDS, check_joint_actions, table_size
-from ludoteca.agents.search.statistics import arm_dtype
+from ludoteca.agents.search.statistics import make_arms
 from ludoteca.envs.game import Game
 
 ILLEGAL = -1.0  # prior of an action that is illegal or masked
@@ -136,6 +136,7 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
 
     Raises:
         ValueError: if the game has too many joint actions.
+        MemoryError: if the trees do not fit in memory.
     """
     players, actions = game.num_players, game.num_actions
     rows = players if game.simultaneous else 1
@@ -145,7 +146,7 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
     return SearchTrees(
         states=game.empty(count),
         nodes=np.zeros((count, nodes), node_dtype(rows)),
-        arms=np.zeros((count, nodes, rows, actions), arm_dtype(None)),
+        arms=make_arms(None, (count,), nodes, rows, actions),
         table=np.zeros((count, table_size(nodes)), np.int32),
         size=np.zeros(count, np.int32),
         leaf_states=game.empty(count * leaf_batch).reshape(count, leaf_batch),

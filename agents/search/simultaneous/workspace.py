@@ -11,7 +11,7 @@ from ludoteca.agents.search.config import SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.workspace import aligned_zeros
 from ludoteca.agents.search.simultaneous.search import NUM_STATES, START
 from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
-from ludoteca.agents.search.statistics import arm_dtype, summed_fields
+from ludoteca.agents.search.statistics import make_arms, summed_fields
 from ludoteca.envs.game import Game
 
 
@@ -40,7 +40,7 @@ class DecoupledThreadWorkspace(NamedTuple):
         states[:] = game.empty(NUM_STATES)
         return cls(
             np.zeros(max_nodes, NODE),
-            np.zeros((max_nodes, game.num_players, game.num_actions), arm_dtype(config.policy)),
+            make_arms(config.policy, (), max_nodes, game.num_players, game.num_actions),
             np.zeros(table_size(max_nodes), np.int32),
             states,
             aligned_zeros(1, work_dtype(game)),
