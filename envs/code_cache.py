@@ -68,6 +68,14 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
 class _CacheImplementation(CompileResultCacheImpl):
     _locator_classes: Any = (*CompileResultCacheImpl._locator_classes, PrivateFolderLocator)
 
+    def check_cachable(self, cres: Any) -> bool:
+        """Return whether compiled code can be cached, without Numba's warning if it cannot.
+
+        Code that uses arrays of more than 1 MB, such as the gates of a large rule sheet, contains
+        their addresses in this process.
+        """
+        return not cres.library.has_dynamic_globals
+
 
 class CodeCache(Cache):
     """Disk cache of the machine code of one function, by signature.

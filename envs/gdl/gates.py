@@ -147,12 +147,16 @@ class Gates:
             self.operations.append((literal >> 1, a, b, GATE))
         return literal
 
-    def _all(self, literals: Iterable[int]) -> int:
+    def _all(self, literals: list[int]) -> int:
         """Return the literal of the AND of some literals.
 
         The gates form a binary trie of the literals' nodes, so similar sets share most gates, and
         gates that follow each other seldom depend on each other.
         """
+        if len(literals) == 1:
+            return literals[0]
+        if len(literals) == 2:
+            return self._and(*literals)
         ordered = sorted(set(literals))
         return self._all_of(ordered, 0, len(ordered)) if ordered else TRUE
 
@@ -167,7 +171,7 @@ class Gates:
 
     def _any(self, literals: Iterable[int]) -> int:
         """Return the literal of the OR of some literals."""
-        return self._all(literal ^ 1 for literal in literals) ^ 1
+        return self._all([literal ^ 1 for literal in literals]) ^ 1
 
     def _conjunction(self, positive: Iterable[int], negative: Iterable[int]) -> int:
         """Return the literal of a body (see `Body`); atoms without a literal can never hold."""
@@ -228,9 +232,9 @@ class Gates:
             by_role[self._role_of[literal]].add(literal)
         alternatives = []
         for role, moves in by_role.items():
-            others = self._moves_of[role] - moves
-            if len(others) < len(moves):
-                alternatives.append(self._all(literal ^ 1 for literal in others))
+            if len(self._moves_of[role]) < 2 * len(moves):
+                others = self._moves_of[role] - moves
+                alternatives.append(self._all([literal ^ 1 for literal in others]))
             else:
                 alternatives.append(self._any(moves))
         return self._any(alternatives)

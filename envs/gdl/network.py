@@ -11,6 +11,7 @@ constant false, and the inputs of a phase have the slots after it.
 import heapq
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -143,10 +144,12 @@ def make_network(
     moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
     for atom in gates.moves:
         moves_of[atom[1]].append(atom)
+    # Sorted once: mostly all roles have the same moves.
+    ranks = {term: i for i, term in enumerate(sorted({a[2] for a in gates.moves}, key=natural_key))}
     for role, moves in moves_of.items():
         if not moves:
             raise GDLError(f"the role {show(role)} never has a legal move")
-        moves.sort(key=lambda atom: natural_key(atom[2]))
+        moves.sort(key=lambda atom: ranks[atom[2]])
     moves = [atom for role in grounder.roles for atom in moves_of[role]]
     goals = _goals(grounder)
     fluents = [("true", term) for term in gates.fluents]
@@ -184,8 +187,14 @@ def make_network(
 def natural_key(term: Term) -> Any:
     """Return a sort key of a term: numbers by value, names, compound terms by length and parts."""
     if isinstance(term, str):
-        return (0, int(term), term) if term.isdecimal() else (1, 0, term)
-    return (2, len(term), tuple(natural_key(item) for item in term))
+        return _constant_key(term)
+    return (2, len(term), tuple([natural_key(item) for item in term]))
+
+
+@lru_cache(10_000)
+def _constant_key(name: str) -> tuple[int, int, str]:
+    """Return `natural_key` of a constant."""
+    return (0, int(name), name) if name.isdecimal() else (1, 0, name)
 
 
 def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
