@@ -53,7 +53,8 @@ def make_observe_percepts(network: Network, num_actions: int) -> tuple[int, Any]
     names, players = percept_names(network), len(network.players)
     num_percepts, num_names = len(network.percepts), len(names)
     # At least one element each, as compiled code needs a type; no more than `num_percepts` is read.
-    name_of = np.array([names.index(text) for text in network.percepts] or [0], np.int32)
+    number_of_name = {name: i for i, name in enumerate(names)}
+    name_of = np.array([number_of_name[text] for text in network.percepts] or [0], np.int32)
     player_of = np.array(
         [network.players.index(int(role)) for role in network.percept_roles] or [0], np.int32
     )

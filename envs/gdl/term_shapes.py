@@ -56,12 +56,9 @@ def group_terms(terms: Iterable[str]) -> tuple[TermGroup, ...]:
     """Return terms grouped by shape, in order of the first term of each group."""
     members: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for number, text in enumerate(terms):
-        if text[0] != "(":
-            shape, constants = MARK, (text,)
-        else:
-            parts = CONSTANT.split(text)  # texts between constants, and constants, in turn
-            shape, constants = MARK.join(parts[::2]), tuple(parts[1::2])
-        members.setdefault(shape, []).append((number, constants))
+        # Texts between constants, and constants, in turn.
+        parts = CONSTANT.split(text) if text[0] == "(" else ["", text, ""]
+        members.setdefault(MARK.join(parts[::2]), []).append((number, tuple(parts[1::2])))
     groups = []
     for shape, pairs in members.items():
         numbers, constants_of_all = zip(*pairs, strict=True)

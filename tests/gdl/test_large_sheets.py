@@ -3,14 +3,19 @@
 Each technique is compared with the interpreter, which has none of them, in random games.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.engine.playouts import play_randomly
+from ludoteca.envs.gdl import actions as gdl_actions
 from ludoteca.envs.gdl import compile as compiler
 from ludoteca.envs.gdl import ground, split
 from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import analyze
-from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.errors import GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.game import make_network_game, new_position
 from ludoteca.envs.gdl.interpreter import make_interpreter
@@ -19,6 +24,7 @@ from ludoteca.envs.gdl.parse import parse
 from ludoteca.envs.gdl.persistence import replace_persistent_fluents
 from ludoteca.envs.gdl.rules import read_rules
 from ludoteca.envs.gdl.split import split_rules
+from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import RuleMachine, play_random_games
@@ -212,3 +218,56 @@ def test_fluents_that_may_change_are_not_persistent(rule):
     rules = read_rules(parse(text))
     assert replace_persistent_fluents(rules) == rules
     assert differences(text, compile_text(text)) == ()
+
+
+# A player names two of 200 numbers; the second one is remembered, and the last one wins.
+PAIRS = (
+    " ".join(f"(number {i})" for i in range(200))
+    + """
+(role a) (role b) (init (control a)) (init (last 0))
+(<= (legal ?r (name ?x ?y)) (true (control ?r)) (number ?x) (number ?y))
+(<= (legal a wait) (true (control b)))
+(<= (legal b wait) (true (control a)))
+(<= (next (last ?y)) (does ?r (name ?x ?y)))
+(<= (next (control b)) (true (control a)))
+(<= (next over) (true (control b)))
+(<= terminal (true over))
+(<= (goal a 100) (not (true (last 199))))
+(<= (goal a 0) (true (last 199)))
+(<= (goal b 100) (true (last 199)))
+(<= (goal b 0) (not (true (last 199))))
+"""
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_instances", [3_000_000, 1], ids=["compiled", "interpreted"])
+def test_sheet_with_more_moves_than_an_int16_numbers(tmp_path, monkeypatch, max_instances):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))  # no network from earlier tests
+    (tmp_path / "pairs.kif").write_text(PAIRS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GDLWarning)  # the limit
+        game = make_game("gdl", path=str(tmp_path / "pairs.kif"), max_instances=max_instances)
+    assert (game.action_dtype, game.num_actions // 40_000) == (np.int32, 1)
+    number = {name: action for action, name in enumerate(game.action_names)}
+    s = game.new()
+    assert [game.action_names[a] for a in game.legal(s)] == [
+        f"name {x} {y}" for x in range(200) for y in range(200)
+    ]
+    game.step(s, number["name 199 198"])
+    win, out = number["name 199 199"], np.zeros(2)
+    assert win > 32_767
+    assert win in game.legal(s)
+    report = make_agent("mcts:simulations=50", game).search(s)
+    assert report.action in game.legal(s)
+    game.step(s, win)
+    game.returns(s, out)
+    assert out.tolist() == [-1.0, 1.0]
+    assert play_randomly(game, 3)[1] >= 6
+
+
+def test_actions_of_large_sheets_are_limited(monkeypatch):
+    monkeypatch.setattr(gdl_actions, "MAX_MOVES", 9)
+    network = compile_text(SHOTS)
+    with pytest.raises(GDLLimitError, match="different moves, more than 9"):
+        make_network_game(network, analyze(network), "shots", {})
