@@ -23,7 +23,7 @@ FORFEIT = -1  # instead of an action in simultaneous games: the player leaves th
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
 ActionType = type[np.int16] | type[np.int32]  # of `Game.action_dtype`
-ActionArray = NDArray[np.int16] | NDArray[np.int32]  # of `Game.action_dtype`
+ActionArray = NDArray[np.int16 | np.int32]  # of `Game.action_dtype`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

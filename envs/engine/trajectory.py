@@ -71,7 +71,7 @@ def record_trajectory(
         legal=np.zeros((games, plies + 1, width, game.num_actions), np.uint8),
         mover=np.zeros((games, plies + 1), np.int8),
         over=np.zeros((games, plies + 1), np.uint8),
-        actions=actions.astype(game.action_dtype),
+        actions=np.array(actions, game.action_dtype),
         returns=np.zeros((games, plies + 1, game.num_players)),
     )
     play_games, positions = make_trajectory_recorder(game), trajectory.positions
