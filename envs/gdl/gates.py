@@ -58,11 +58,14 @@ class Gates:
         self.moves = grounder.possible("does")
         self._role_of: dict[int, Term] = {}  # role by the literal of a move
         self._moves_of: dict[Term, set[int]] = defaultdict(set)  # literals of moves by role
+        self._moves_by_number: set[int] = set()  # numbers of atoms whose literals are moves
         # Bodies of the atoms each of whose bodies has exactly one move, by number.
         self._move_bodies: dict[int, list[Body]] = {}
         self._unions: dict[frozenset[int], int] = {}  # literals by numbers of such atoms
         for atom in self.moves:
-            literal = self._literals[grounder.number(atom)] = self._new_node()
+            number = grounder.number(atom)
+            literal = self._literals[number] = self._new_node()
+            self._moves_by_number.add(number)
             self._role_of[literal] = atom[1]
             self._moves_of[atom[1]].add(literal)
         self._build()
@@ -75,8 +78,11 @@ class Gates:
     def _build(self) -> None:
         """Make the gates of all results, each after the atoms on which it depends."""
         bodies: dict[int, list[Body]] = defaultdict(list)
+        recursive = set()  # atoms that depend directly on themselves
         for head, positive, negative in self._grounder.instances:
             bodies[head].append((positive, negative))
+            if head in positive or head in negative:
+                recursive.add(head)
 
         def relies_on(number: int) -> list[int]:
             return [
@@ -92,10 +98,10 @@ class Gates:
             if count % COMPONENTS_PER_CHECK == 0:
                 self._limits.check_time()
             first, own = component[0], bodies[component[0]]
-            if len(component) == 1 and not any(
-                first in body[0] or first in body[1] for body in own
-            ):
-                self._literals[first] = self._disjunction(own)
+            if len(component) == 1 and first not in recursive:
+                literal = self._literals[first] = self._disjunction(own)
+                if literal in self._role_of:
+                    self._moves_by_number.add(first)
                 if all(len(self._moves_in(positive)) == 1 for positive, _ in own):
                     self._move_bodies[first] = own
             else:
@@ -211,7 +217,8 @@ class Gates:
 
     def _moves_in(self, positive: Iterable[int]) -> list[int]:
         """Return the numbers of the moves among the atoms of a body."""
-        return [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
+        moves = self._moves_by_number
+        return [n for n in positive if n in moves]
 
     def _union(self, numbers: frozenset[int]) -> int:
         """Return the literal of the disjunction of atoms that stand for moves."""
