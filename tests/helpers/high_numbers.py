@@ -8,7 +8,7 @@ import numpy as np
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import check_integer
 from ludoteca.envs.symmetry import Symmetry
 
 NUM_ACTIONS = 50_000
@@ -24,7 +24,7 @@ def high_numbers(choices: int = 10, simultaneous: bool = False) -> Game:
             the numbers `k * stride + t % stride`, where `stride` is 50,000 / `choices`.
         simultaneous: whether the players choose at once.
     """
-    integer("choices", choices, 1, NUM_ACTIONS)
+    check_integer("choices", choices, 1, NUM_ACTIONS)
     return Game(
         name="high_numbers",
         title="High Numbers",
