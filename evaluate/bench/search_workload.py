@@ -1,5 +1,6 @@
 """Workloads of searches: an agent's first move, and network-guided searches."""
 
+from collections.abc import Callable
 from time import process_time
 from typing import Any
 
@@ -20,14 +21,16 @@ class SearchWorkload:
     The entire time of a move is measured.
     """
 
-    def __init__(self, game: str, agent: str, steps: int):
+    def __init__(self, game: str, agent: str, steps: int, timer: Callable[[], float] = clock):
         """Make the agent, and warm it up with one move.
 
         Args:
             game: spec string of the game.
             agent: spec string of the agent.
             steps: number of steps that a move counts as, such as its simulations.
+            timer: function that returns the time in seconds, such as `process_time`.
         """
+        self._timer = timer
         loaded_game = make_game(game)
         self._agent, self._steps = make_agent(agent, loaded_game), steps
         self._openings = loaded_game.empty(OPENINGS)
@@ -39,8 +42,8 @@ class SearchWorkload:
     def __call__(self, seconds: float) -> Sample:
         """Search for about `seconds`."""
         moves = 0
-        start = clock()
-        while (passed := clock() - start) < seconds:
+        start = self._timer()
+        while (passed := self._timer() - start) < seconds:
             self._move()
             moves += 1
         return Sample(moves * self._steps, passed)

@@ -16,6 +16,7 @@ def bench(
         arg(help_behavior_hint=""),
     ],
     peers: bool = False,
+    kernels: bool = False,
     strength: bool = False,
     games: int = 40,
     folder: Path = Path("runs/strength"),
@@ -40,6 +41,8 @@ def bench(
             PyTorch.
         peers: also measure other packages; `make peers` installs them. gdl: instead compare the
             speed of sheets with Sancho and GGP-Base, which `make gdl-peers` compiles.
+        kernels: instead measure random games and searches of single states by the kernels of each
+            sheet, in CPU time (gdl).
         strength: instead play matches of this package's search against OpenSpiel's, with equal
             simulations and with equal time (mcts).
         games: number of games per game and condition (strength).
@@ -48,7 +51,7 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
             default all measures and matches, and the endgames ffo-40 to ffo-44. Exact names of
-            sheets for bench gdl --peers.
+            sheets for bench gdl --peers and --kernels.
         executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
             (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
@@ -59,16 +62,24 @@ def bench(
         conformance: also check the rules and environments of each sheet by the suites of
             ludoteca.testing, as interpreted games or compiled, which takes a minute for each (gdl).
     """
-    if benchmark != "gdl" and (sheets or traces or page or conformance):
+    if benchmark != "gdl" and (sheets or traces or page or conformance or kernels):
         raise ValueError(
-            f"--sheets, --traces, --page and --conformance are for bench gdl, not bench {benchmark}"
+            "--sheets, --traces, --page, --conformance and --kernels are for bench gdl, not bench "
+            f"{benchmark}"
         )
     if benchmark == "gdl":
         if strength:
             raise ValueError("bench gdl takes no --strength")
+        if peers or kernels:
+            if traces is not None or conformance is not None or (peers and kernels):
+                option, other = ("--peers", "--kernels") if peers else ("--kernels", "--peers")
+                raise ValueError(f"bench gdl {option} takes no --traces, --conformance or {other}")
+        if kernels:
+            from ludoteca.evaluate.bench.gdl_kernels import bench_gdl_kernels
+
+            bench_gdl_kernels(sheets, json, page, seconds, only)
+            return
         if peers:
-            if traces is not None or conformance is not None:
-                raise ValueError("bench gdl --peers takes no --traces or --conformance")
             from ludoteca.evaluate.bench.gdl_comparison import bench_gdl_peers
 
             bench_gdl_peers(sheets, json, page, seconds, only)

@@ -1,0 +1,172 @@
+"""Speed of the kernels of rule sheets, one state at a time: `ludoteca bench gdl --kernels`.
+
+Kernels are the compiled functions of a game, such as `step`, which searches and single environments
+call. The batches of 512 games in `ludoteca bench gdl` do not use them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from json import dumps
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+from rich.console import Console
+
+from ludoteca.envs.gdl.game import gdl, rules
+from ludoteca.evaluate.bench.gdl import format_rate
+from ludoteca.evaluate.bench.gdl_peers import SingleWorkload
+from ludoteca.evaluate.bench.rounds import ROUNDS, noise
+from ludoteca.evaluate.bench.search_workload import SearchWorkload
+from ludoteca.evaluate.gdl.coverage import sheet_files
+from ludoteca.evaluate.markdown import table
+from ludoteca.files import write_atomically
+from ludoteca.provenance import load_average, run_provenance
+
+SIMULATIONS = 200  # per move of the search
+AGENT = f"mcts:simulations={SIMULATIONS}"
+HEADINGS = ("sheet", "gates", "largest phase", "compile, s", "steps/s", "mcts, simulations/s")
+
+
+@dataclass(frozen=True)
+class KernelSpeed:
+    """Rates of the kernels of a sheet.
+
+    Attributes:
+        name: name of the sheet.
+        gates: number of gates of the propositional network; 0 if the sheet is interpreted.
+        largest_phase: number of gates of the largest phase.
+        compile_seconds: CPU seconds from the file to compiled random games and search; networks and
+            machine code in the disk caches are used.
+        steps: joint moves per CPU second in random games, in each round.
+        simulations: simulations of `AGENT` per CPU second in the first move, in each round.
+    """
+
+    name: str
+    gates: int
+    largest_phase: int
+    compile_seconds: float
+    steps: tuple[float, ...]
+    simulations: tuple[float, ...]
+
+
+def bench_gdl_kernels(
+    sheets: Path | None = None,
+    json: Path | None = None,
+    page: Path | None = None,
+    seconds: float = 2.0,
+    only: tuple[str, ...] = (),
+) -> list[KernelSpeed]:
+    """Measure random games and searches of single states of rule sheets; print the rates.
+
+    The files are written after each sheet, so that an interrupted run leaves its results.
+
+    Args:
+        sheets: folder of sheets, or one sheet; by default those of this package.
+        json: file for all numbers; None: no file.
+        page: file for the table in Markdown; None: no file.
+        seconds: CPU seconds of each workload, all rounds together.
+        only: names of sheets, exact, in the order of the table; by default all.
+
+    Raises:
+        ValueError: if a sheet is missing or invalid, or `seconds` is not positive.
+        OSError: if a file cannot be written.
+    """
+    from ludoteca.envs.gdl.own_sheets import FOLDER
+
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    if sheets is not None and not sheets.exists():
+        raise ValueError(f"there is no file or folder {sheets}")
+    files = dict(sheet_files(sheets or FOLDER))
+    for name in only:
+        if name not in files:
+            raise ValueError(f"{sheets or FOLDER} has no sheet {name}")
+    console = Console(highlight=False)
+    content = run_provenance(seconds_per_workload=seconds, agent=AGENT)
+    speeds: list[KernelSpeed] = []
+    for name in only or files:
+        speed = measure_kernels(name, files[name], seconds)
+        speeds.append(speed)
+        cells = zip(HEADINGS[1:], table_row(speed)[1:], strict=True)
+        line = "; ".join(f"{what} {cell}" for what, cell in cells)
+        console.print(f"{name}: {line}", soft_wrap=True)
+        content["about"]["load_average_at_end"] = load_average()
+        content["sheets"] = [asdict(each) for each in speeds]
+        if json is not None:
+            write_atomically(json, dumps(content, indent=1) + "\n")
+        if page is not None:
+            write_atomically(page, markdown_page(speeds, content["about"]))
+    return speeds
+
+
+def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
+    """Measure the kernels of a sheet in `ROUNDS` rounds.
+
+    Args:
+        name: name of the sheet.
+        path: file of the sheet.
+        seconds: CPU seconds of each workload, all rounds together.
+
+    Raises:
+        ValueError: if it is not a valid rule sheet.
+    """
+    start = process_time()
+    game = gdl(str(path))
+    random_games = SingleWorkload(game)
+    search = SearchWorkload(game.spec, AGENT, SIMULATIONS, process_time)
+    compile_seconds = process_time() - start
+    steps, simulations = [], []
+    for _ in range(ROUNDS):
+        for run, rates in ((random_games, steps), (search, simulations)):
+            measure: Callable[[float], Any] = run
+            sample = measure(seconds / ROUNDS)
+            rates.append(round(sample.steps / sample.seconds, 1))
+    network = rules(game)
+    phases = network.phase1, network.phase2, network.phase3
+    return KernelSpeed(
+        name=name,
+        gates=network.num_gates,
+        largest_phase=max(len(phase.gates) for phase in phases),
+        compile_seconds=round(compile_seconds, 2),
+        steps=tuple(steps),
+        simulations=tuple(simulations),
+    )
+
+
+def table_row(speed: KernelSpeed) -> tuple[str, ...]:
+    """Return the cells of a sheet in the table, as many as `HEADINGS`."""
+    return (
+        speed.name,
+        f"{speed.gates:,}",
+        f"{speed.largest_phase:,}",
+        f"{speed.compile_seconds:.1f}",
+        *(_rate(rates) for rates in (speed.steps, speed.simulations)),
+    )
+
+
+def _rate(rates: Sequence[float]) -> str:
+    """Return the median of some rates and their noise, such as `"12.3 k ± 4 %"`."""
+    return f"{format_rate(median(rates))} ± {100 * noise(list(rates)):.0f} %"
+
+
+def markdown_page(speeds: Sequence[KernelSpeed], about: dict[str, Any]) -> str:
+    """Return the page with the table of all sheets."""
+    return "\n".join(
+        [
+            "# Rule sheets: speed of the kernels",
+            "",
+            f"Written by `{about['command']}` on {about['date'][:10]}, {about['cpu']}.",
+            "",
+            "Rates per CPU second of one thread, one state at a time: the median of rounds, and "
+            "their noise. *gates*: size of the propositional network, the logic circuit into which "
+            "the sheet is compiled, and of its *largest phase*. *compile*: CPU seconds from the "
+            "file to compiled random games and search, with the disk caches as they were. "
+            f"*steps/s*: joint moves in random games. *mcts*: simulations of `{AGENT}` in the "
+            "first move.",
+            "",
+            table(HEADINGS, [table_row(speed) for speed in speeds]),
+            "",
+        ]
+    )
