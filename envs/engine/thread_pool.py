@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.atomics import X86, add, address_of, load, load_tuple, pause, store
+from ludoteca.envs.atomics import X86, add, address_of, load, load_tuple, pause, store
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 CALLER = 0  # index of the calling thread

@@ -2,21 +2,22 @@
 
 Small programs become straight-line machine code, one instruction per gate, with all values in
 registers. Their LLVM code is generated directly: Numba would take minutes to compile thousands of
-lines of Python. Larger programs, and programs with loops, are interpreted: compiled code walks
-through the array of gates.
+lines of Python. For larger programs, and programs with loops, compiled code evaluates only the
+gates whose inputs differ from the last state of the thread, see `event_evaluation`. Interpreted
+mode walks through the array of gates.
 """
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from ludoteca.envs.gdl.errors import GDLLimitError
+from ludoteca.envs.gdl.event_evaluation import event_sources, make_update
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.rule_calls import InterpretedProgram, make_interpreted_evaluation
 from ludoteca.envs.interpreted import interpreting
@@ -26,8 +27,6 @@ from ludoteca.envs.jit import compiled, factory, kernel
 MAX_STRAIGHT_GATES = 1500
 # In interpreted mode, Python evaluates up to this number of gates of a phase, about 1 us each.
 MAX_PYTHON_GATES = 200
-# For the values of the interpreter: threads of some systems have a stack of only 512 KB.
-MAX_STACK_BYTES = 400_000
 ONE = np.uint64(1)
 Evaluation = Callable[[Any, Any, Any], None]  # `evaluate` of `make_evaluation`
 
@@ -40,17 +39,14 @@ def make_evaluation(
     Both in compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
     move of each role (index of `Network.moves`, -1 for none; int32 `[R]`), and writes the bits of
     the outputs to the words `out`, which may be the same array as `fluents`. Bit i is bit `i % 64`
-    of word `i // 64`, where bit 0 is the lowest. In Python, too, compiled code walks through the
-    gates of a program with more than `MAX_PYTHON_GATES`.
+    of word `i // 64`, where bit 0 is the lowest. In Python, compiled code walks through the gates
+    of a program with more than `MAX_PYTHON_GATES`.
 
     Args:
         program: the gates.
         num_fluents: number of fluents, the first inputs.
         move_start: the first move of each role, and the number of moves, which are the inputs after
             the fluents; None if the program has no moves. Shape `[R + 1]`.
-
-    Raises:
-        GDLLimitError: if the interpreter would need more than `MAX_STACK_BYTES` of stack.
     """
     if isinstance(program, InterpretedProgram):
         return make_interpreted_evaluation(program)
@@ -60,13 +56,7 @@ def make_evaluation(
     if len(program.gates) > MAX_PYTHON_GATES:
         interpret_fast = _CompiledInterpreter(program, num_fluents, num_moves)
     straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
-    kind = "straight" if straight else "interpreted"
-    if not straight and num_slots > MAX_STACK_BYTES:
-        raise GDLLimitError(
-            f"the evaluation of a state needs {num_slots:,} values at once, more than "
-            f"{MAX_STACK_BYTES:,}; only a batch of games can be simulated "
-            "(ludoteca.envs.gdl.batch)"
-        )
+    kind = "straight" if straight else f"events {event_sources()}"
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
         # Always true. The digest in the name of cached machine code covers the variables of this
@@ -86,14 +76,17 @@ def make_evaluation(
             return evaluate_straight
 
     else:
-        stack_bytes = _make_stack_bytes(num_slots)
+        num_roles = 1 if move_start is None else len(move_start) - 1
+        find_update = cache(partial(make_update, program, num_fluents, num_moves, num_roles))
 
         @overload(evaluate)
-        def compile_interpreter(fluents: Any, joint: Any, out: Any) -> Any:
-            def evaluate_interpreted(fluents: Any, joint: Any, out: Any) -> None:
-                interpret(fluents, joint, out, stack_bytes())
+        def compile_update(fluents: Any, joint: Any, out: Any) -> Any:
+            run_update = find_update()
 
-            return evaluate_interpreted
+            def evaluate_events(fluents: Any, joint: Any, out: Any) -> None:
+                run_update(fluents, joint, out)
+
+            return evaluate_events
 
     return evaluate
 
@@ -204,31 +197,6 @@ class _CompiledInterpreter:
 
     def __repr__(self) -> str:
         return "compiled interpreter"  # the same in each process, for digests of sources
-
-
-def _make_stack_bytes(size: int) -> Any:
-    """Return an intrinsic: an uninitialized array of `size` bytes on the stack of its caller."""
-    array_type = types.Array(types.uint8, 1, "C")
-
-    @intrinsic
-    def stack_bytes(context: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            length = context.get_constant(types.intp, size)
-            data = cgutils.alloca_once(builder, ir.IntType(8), size=size)
-            array = context.make_array(array_type)(context, builder)
-            context.populate_array(
-                array,
-                data=builder.bitcast(data, array.data.type),
-                shape=cgutils.pack_array(builder, [length]),
-                strides=cgutils.pack_array(builder, [context.get_constant(types.intp, 1)]),
-                itemsize=context.get_constant(types.intp, 1),
-                meminfo=None,
-            )
-            return array._getvalue()
-
-        return array_type(), generate
-
-    return stack_bytes
 
 
 def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ludoteca.envs.api.vector import GameVectorEnv
-from ludoteca.envs.engine.atomics import add, exchange, load, pause, store
+from ludoteca.envs.atomics import add, exchange, load, pause, store
 from ludoteca.envs.engine.thread_pool import ThreadPool, make_sliced
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 

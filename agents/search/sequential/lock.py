@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ludoteca.envs.engine.atomics import exchange, load, pause
+from ludoteca.envs.atomics import exchange, load, pause
 from ludoteca.envs.jit import kernel
 
 LOCK_INDEX = 0  # index into the array that holds the lock
