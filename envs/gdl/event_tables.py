@@ -1,14 +1,14 @@
-"""Tables of the event-driven evaluation of a program: gates with fan-out, by level.
+"""Tables of the event-driven evaluation of a program: gates with fan-out.
 
-A node is constant false, an input or a gate. Gates have any number of inputs here: an AND gate that
+A node is an input, constant false or a gate. Gates have any number of inputs here: an AND gate that
 has a single use, as an input of another AND gate, becomes a part of that gate. A gate counts its
 inputs that are false, and is true if there are none. So a change of an input takes one addition.
 
-The level of a gate is greater than those of its inputs. The gates of a loop (see `Program`) have
-levels of their own, between those of its inputs and those of the gates that use it.
+Gates have higher numbers than their inputs, except in loops (see `Program`), where feedback gates
+are read by earlier gates.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,41 +21,38 @@ Literals = list[int]  # 2 * node + inverted
 
 
 class EventTables(NamedTuple):
-    """Nodes of a program in the order of their levels, with N nodes, E uses and L levels.
+    """Nodes of a program, with N nodes, E uses and S segments.
 
-    Node 0 is constant false, nodes 1, 2, ... are the inputs, and then follow the gates.
+    Nodes 0, 1, ... are the inputs, the next one is constant false, and then follow the gates.
+    Segments are ranges of nodes that begin at multiples of 64, with unused nodes between them. A
+    loop is a segment of its own.
 
     Attributes:
         first_uses: the uses of node v are `uses[first_uses[v]:first_uses[v + 1]]`. Shape `[N + 1]`.
         uses: 2 * user + inverted, where the user is a gate, or output i as N + i. Shape `[E]`.
-        false_inputs: number of inputs of each gate that are false if all nodes are false. `[N]`.
+        false_inputs: number of inputs of each gate that are false if all nodes are false; 1 for
+            nodes that are no gates. Shape `[N]`.
         outputs: words of the outputs if all nodes are false.
-        levels: level of each node; inputs have level 0. Shape `[N]`.
-        queue_starts: where the queue of each level begins, in one array for all. Shape `[L + 1]`.
-        is_reset: whether a level is the first one of a loop, whose queue has the feedback gates
-            that become false before the loop is evaluated again. Shape `[L]`.
-        loops: loop of each gate, or `NO_LOOP`. Shape `[N]`.
+        segments: words of each segment, begin and end: word w has nodes `64 * w` to
+            `64 * w + 63`. Shape `[S, 2]`.
+        loops: segment of each gate of a loop, else `NO_LOOP`. Shape `[N]`.
         signs: for a gate of a loop, 1 if the feedback of the loop increases with it, -1 if it
             decreases, 0 if neither is known. Shape `[N]`.
-        first_feedback: the feedback gates of loop k are
-            `feedback[first_feedback[k]:first_feedback[k + 1]]`. Shape `[number of loops + 1]`.
+        first_feedback: the feedback gates of segment k are
+            `feedback[first_feedback[k]:first_feedback[k + 1]]`. Shape `[S + 1]`.
         feedback: numbers of feedback gates.
-        reset_levels: the level of each loop that `is_reset`. Shape `[number of loops]`.
-        num_inputs: number of inputs, without node 0.
+        num_inputs: number of inputs.
     """
 
     first_uses: NDArray[np.int32]
     uses: NDArray[np.int32]
     false_inputs: NDArray[np.int16]
     outputs: NDArray[np.uint64]
-    levels: NDArray[np.int32]
-    queue_starts: NDArray[np.int32]
-    is_reset: NDArray[np.bool_]
+    segments: NDArray[np.int32]
     loops: NDArray[np.int32]
     signs: NDArray[np.int8]
     first_feedback: NDArray[np.int32]
     feedback: NDArray[np.int32]
-    reset_levels: NDArray[np.int32]
     num_inputs: int
 
 
@@ -63,44 +60,39 @@ def make_event_tables(program: Program, num_inputs: int) -> EventTables:
     """Return the tables of a program with a number of inputs."""
     graph = _Graph(program, num_inputs)
     graph.join_gates()
-    levels, reset_levels = _assign_levels(graph)
     signs = _find_signs(graph)
-    first_gate = 1 + num_inputs
-    kept = [v for v in range(first_gate, graph.num_nodes) if graph.inputs[v]]
-    order = [*range(first_gate), *sorted(kept, key=lambda v: (levels[v], v))]
-    number = {v: i for i, v in enumerate(order)}
-    size, num_outputs = len(order), len(graph.outputs)
-    uses: list[Literals] = [[] for _ in order]
-    false_inputs = np.zeros(size, np.int16)
-    for i, v in enumerate(order):
+    nodes, segments = _arrange(graph, num_inputs)
+    number = {v: i for i, v in enumerate(nodes) if v is not None}
+    size = len(nodes)
+    uses: list[Literals] = [[] for _ in nodes]
+    false_inputs = np.ones(size, np.int16)
+    loops, sign_of = np.full(size, NO_LOOP, np.int32), np.zeros(size, np.int8)
+    feedback: list[Literals] = [[] for _ in segments]
+    for i, v in enumerate(nodes):
+        if v is None or not graph.inputs[v]:
+            continue
+        false_inputs[i] = sum(1 - (literal & 1) for literal in graph.inputs[v])
         for literal in graph.inputs[v]:
             uses[number[literal >> 1]].append(2 * i + (literal & 1))
-            false_inputs[i] += 1 - (literal & 1)
-    is_true = np.zeros(-(-num_outputs // 64) * 64, np.uint8)
+        if graph.loops[v] != NO_LOOP:
+            loops[i] = next(k for k, (_, end) in enumerate(segments) if i < 64 * end)
+            sign_of[i] = signs[v]
+            if v in graph.feedback:
+                feedback[loops[i]].append(i)
+    is_true = np.zeros(-(-len(graph.outputs) // 64) * 64, np.uint8)
     for i, literal in enumerate(graph.outputs):
         uses[number[literal >> 1]].append(2 * (size + i) + (literal & 1))
         is_true[i] = literal & 1
-    feedback = [v for v in order if v in graph.feedback]
-    num_levels = 1 + max([0, *(levels[v] for v in order), *reset_levels])
-    in_level = np.bincount([levels[v] for v in order], minlength=num_levels)
-    by_loop = [[v for v in feedback if graph.loops[v] == k] for k in range(graph.num_loops)]
-    for level, gates in zip(reset_levels, by_loop, strict=True):
-        in_level[level] += len(gates)
-    is_reset = np.zeros(num_levels, np.bool_)
-    is_reset[reset_levels] = True
     return EventTables(
         first_uses=np.cumsum([0, *map(len, uses)]).astype(np.int32),
         uses=np.array([use for node_uses in uses for use in node_uses], np.int32),
         false_inputs=false_inputs,
         outputs=np.packbits(is_true, bitorder="little").view("<u8").astype(np.uint64),
-        levels=np.array([levels[v] for v in order], np.int32),
-        queue_starts=np.cumsum([0, *in_level]).astype(np.int32),
-        is_reset=is_reset,
-        loops=np.array([graph.loops[v] for v in order], np.int32),
-        signs=np.array([signs[v] for v in order], np.int8),
-        first_feedback=np.cumsum([0, *map(len, by_loop)]).astype(np.int32),
-        feedback=np.array([number[v] for gates in by_loop for v in gates], np.int32),
-        reset_levels=np.array(reset_levels, np.int32),
+        segments=np.array(segments, np.int32),
+        loops=loops,
+        signs=sign_of,
+        first_feedback=np.cumsum([0, *map(len, feedback)]).astype(np.int32),
+        feedback=np.array([i for gates in feedback for i in gates], np.int32),
         num_inputs=num_inputs,
     )
 
@@ -169,45 +161,24 @@ class _Graph:
             self.inputs[v] = list(joined)
 
 
-def _assign_levels(graph: _Graph) -> tuple[list[int], list[int]]:
-    """Return the level of each node, and the level of each loop at which it is reset.
+def _arrange(graph: _Graph, num_inputs: int) -> tuple[list[int | None], list[tuple[int, int]]]:
+    """Return the nodes by their numbers in `EventTables`, None for unused ones, and the segments.
 
-    Inputs have level 0. No other node is on a level at which a loop is reset.
+    The node of constant false, 0 in `graph`, comes after the inputs. The order is that of the
+    program.
     """
-    levels, reset_levels = [0] * graph.num_nodes, [0] * graph.num_loops
-    last_levels = [0] * graph.num_loops  # of the gates of each loop
-
-    def last_level(literals: Literals, loop: int) -> int:
-        """Return the last level of some literals, of which those of `loop` do not count."""
-        level = 0
-        for literal in literals:
-            other = graph.loops[literal >> 1]
-            if other == NO_LOOP:
-                level = max(level, levels[literal >> 1])
-            elif other != loop:
-                level = max(level, last_levels[other])
-        return level
-
-    members: list[list[int]] = [[] for _ in range(graph.num_loops)]
-    for v, loop in enumerate(graph.loops):
-        if loop != NO_LOOP and graph.inputs[v]:
-            members[loop].append(v)
-    for v in range(graph.num_nodes):
-        loop = graph.loops[v]
+    nodes: list[int | None] = [*range(1, num_inputs + 1), 0]
+    segments, begin, loop = [], 0, NO_LOOP
+    for v in range(num_inputs + 1, graph.num_nodes):
         if not graph.inputs[v]:
             continue
-        if loop == NO_LOOP:
-            levels[v] = last_level(graph.inputs[v], NO_LOOP) + 2  # gates have even levels
-            continue
-        if not reset_levels[loop]:
-            last = max(last_level(graph.inputs[u], loop) for u in members[loop])
-            reset_levels[loop] = last + 1  # odd
-        before = [u for u in (literal >> 1 for literal in graph.inputs[v])
-                  if graph.loops[u] == loop and u not in graph.feedback]  # fmt: skip
-        levels[v] = max([reset_levels[loop] + 1, *(levels[u] + 2 for u in before)])
-        last_levels[loop] = max(last_levels[loop], levels[v])
-    rank = {level: i for i, level in enumerate(sorted({0, *levels, *reset_levels}))}
-    return [rank[level] for level in levels], [rank[level] for level in reset_levels]
+        if graph.loops[v] != loop:
+            nodes += [None] * (-len(nodes) % 64)
+            segments.append((begin, len(nodes) // 64))
+            begin, loop = len(nodes) // 64, graph.loops[v]
+        nodes.append(v)
+    segments.append((begin, -(-len(nodes) // 64)))
+    return nodes, segments
 
 
 def _find_signs(graph: _Graph) -> list[int]:

@@ -10,7 +10,6 @@ import ctypes
 from typing import Any
 
 import llvmlite.binding
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -25,12 +24,12 @@ SYMBOL = "ludoteca_gdl_find_slots"  # name of the C function, `_find_slots`
 THREAD_SYMBOL = "ludoteca_thread_number"  # name of Python's function that identifies a thread
 MAX_SLOTS, MIN_SLOTS = 64, 8
 MAX_BYTES = 1 << 28  # of the slots of a program, above MIN_SLOTS; used slots only take memory
-LINE = 64  # bytes of a cache line
-BUSY, OWNER = 0, 1  # indices of the field `claim` of a slot
+HEADER = 8  # words of the header of a slot, a cache line
+BUSY, OWNER = 0, 1  # indices of words of the header
 NO_OWNER = 0
 
 
-class _Slots(dict[tuple[int, int], NDArray[np.uint8]]):
+class _Slots(dict[tuple[int, int], NDArray[np.int64]]):
     """Slots of this process by digest and size; their `repr` is the same in every process."""
 
     def __repr__(self) -> str:
@@ -40,17 +39,20 @@ class _Slots(dict[tuple[int, int], NDArray[np.uint8]]):
 _slots = _Slots()
 
 
-def make_slots(dtype: np.dtype[np.void], digest: int) -> tuple[Any, int]:
-    """Return `slots()` for compiled code, which returns the array of slots, and their number.
+def make_slots(num_words: int, digest: int) -> tuple[Any, int, int]:
+    """Return `slots()` for compiled code, the number of slots, and the words of each.
+
+    `slots()` returns the int64 array of all slots. Zeros are the initial value.
 
     Args:
-        dtype: dtype of a slot, aligned; its field `claim` has 8 int64. Zeros are the initial value.
+        num_words: number of 64-bit words of a slot, which follow the words of its header.
         digest: name of the slots, the same in each process. Slots with equal names and sizes are
             the same.
     """
-    count = max(MIN_SLOTS, min(MAX_SLOTS, MAX_BYTES // dtype.itemsize))
-    array_type = types.Array(numba.from_dtype(dtype), 1, "C")
-    size = count * dtype.itemsize
+    slot_words = HEADER + num_words + -num_words % HEADER
+    count = max(MIN_SLOTS, min(MAX_SLOTS, MAX_BYTES // (8 * slot_words)))
+    array_type = types.Array(types.int64, 1, "C")
+    size = count * slot_words
 
     @intrinsic
     def slots(context: Any) -> Any:
@@ -72,22 +74,20 @@ def make_slots(dtype: np.dtype[np.void], digest: int) -> tuple[Any, int]:
             context.populate_array(
                 array,
                 data=builder.inttoptr(builder.load(address), array.data.type),
-                shape=cgutils.pack_array(builder, [context.get_constant(types.intp, count)]),
-                strides=cgutils.pack_array(
-                    builder, [context.get_constant(types.intp, dtype.itemsize)]
-                ),
-                itemsize=context.get_constant(types.intp, dtype.itemsize),
+                shape=cgutils.pack_array(builder, [context.get_constant(types.intp, size)]),
+                strides=cgutils.pack_array(builder, [context.get_constant(types.intp, 8)]),
+                itemsize=context.get_constant(types.intp, 8),
                 meminfo=None,
             )
             return array._getvalue()
 
         return array_type(), generate
 
-    return slots, count
+    return slots, count, slot_words
 
 
 @kernel
-def claim(slots: Any, count: int) -> int:
+def claim(slots: Any, count: int, slot_words: int) -> int:
     """Claim one of `count` slots, and return its index; wait if all are claimed.
 
     The first choice is the slot that the thread used last, then one that no thread has used, then
@@ -97,22 +97,23 @@ def claim(slots: Any, count: int) -> int:
     first = (thread * 0x9E3779B1 >> 16) % count  # Fibonacci hashing: neighbors are spread
     for n in range(count):
         k = (first + n) % count
-        owner = load(slots[k].claim, OWNER)
-        if (owner == thread or owner == NO_OWNER) and exchange(slots[k].claim, BUSY, 1) == 0:
-            store(slots[k].claim, OWNER, thread)
+        owner = load(slots, k * slot_words + OWNER)
+        is_free = owner == thread or owner == NO_OWNER
+        if is_free and exchange(slots, k * slot_words + BUSY, 1) == 0:
+            store(slots, k * slot_words + OWNER, thread)
             return k
     k = first
-    while exchange(slots[k].claim, BUSY, 1) != 0:
+    while exchange(slots, k * slot_words + BUSY, 1) != 0:
         pause()
         k = (k + 1) % count
-    store(slots[k].claim, OWNER, thread)
+    store(slots, k * slot_words + OWNER, thread)
     return k
 
 
 @kernel
-def release(slots: Any, k: int) -> None:
+def release(slots: Any, k: int, slot_words: int) -> None:
     """Release a slot that the thread has claimed."""
-    store(slots[k].claim, BUSY, 0)
+    store(slots, k * slot_words + BUSY, 0)
 
 
 @intrinsic
@@ -130,12 +131,12 @@ def thread_number(typingctx: Any) -> Any:
 
 
 def _find_slots(digest: int, size: int) -> int:
-    """Return the address of the slots with a digest and a size in bytes, for compiled code."""
+    """Return the address of the slots with a digest and a size in words, for compiled code."""
     if (digest, size) not in _slots:
         # The operating system provides the memory of zeros when a slot is used.
-        _slots.setdefault((digest, size), np.zeros(size + LINE, np.uint8))
+        _slots.setdefault((digest, size), np.zeros(size + HEADER, np.int64))
     address = _slots[digest, size].ctypes.data
-    return address + -address % LINE
+    return int(address + -address % (8 * HEADER))
 
 
 _function = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)(_find_slots)
