@@ -3,6 +3,9 @@
 A node is an input, constant false or a gate. Gates have any number of inputs here: an AND gate that
 has a single use, as an input of another AND gate, becomes a part of that gate. A gate counts its
 inputs that are false, and is true if there are none. So a change of an input takes one addition.
+A node that many gates use, such as the fluent that names the player to move, is a hub. It is not
+counted by its gates: they are candidates while their other inputs are true, and a change of the hub
+concerns only candidates.
 
 Gates have higher numbers than their inputs, except in loops (see `Program`), where feedback gates
 are read by earlier gates.
@@ -16,12 +19,13 @@ from numpy.typing import NDArray
 from ludoteca.envs.gdl.network import Program
 
 MAX_INPUTS = 30_000  # of a gate, so that their number is an int16
-NO_LOOP = -1
+MIN_HUB_USES = 512  # number of gates that use a hub
+NO_LOOP = NO_HUB = -1
 Literals = list[int]  # 2 * node + inverted
 
 
 class EventTables(NamedTuple):
-    """Nodes of a program, with N nodes, E uses and S segments.
+    """Nodes of a program, with N nodes, E uses, S segments, O outputs and H hubs.
 
     Nodes 0, 1, ... are the inputs, the next one is constant false, and then follow the gates.
     Segments are ranges of nodes that begin at multiples of 64, with unused nodes between them. A
@@ -29,9 +33,10 @@ class EventTables(NamedTuple):
 
     Attributes:
         first_uses: the uses of node v are `uses[first_uses[v]:first_uses[v + 1]]`. Shape `[N + 1]`.
-        uses: 2 * user + inverted, where the user is a gate, or output i as N + i. Shape `[E]`.
-        false_inputs: number of inputs of each gate that are false if all nodes are false; 1 for
-            nodes that are no gates. Shape `[N]`.
+        uses: 2 * user + inverted, where the user is a gate, or output i as N + i, or hub i as
+            N + O + i: the node is this hub. Shape `[E]`.
+        false_inputs: number of inputs of each gate that are false if all nodes are false, without
+            its hub; 1 for nodes that are no gates. Shape `[N]`.
         outputs: words of the outputs if all nodes are false.
         segments: words of each segment, begin and end: word w has nodes `64 * w` to
             `64 * w + 63`. Shape `[S, 2]`.
@@ -41,6 +46,13 @@ class EventTables(NamedTuple):
         first_feedback: the feedback gates of segment k are
             `feedback[first_feedback[k]:first_feedback[k + 1]]`. Shape `[S + 1]`.
         feedback: numbers of feedback gates.
+        hub_literals: 2 * node + inverted for the input of each gate that is a hub, else `NO_HUB`.
+            Shape `[N]`, or `[0]` if there are no hubs.
+        hub_bits: bit of each gate that has a hub among the candidates. Shape as `hub_literals`.
+        hub_words: the bits of hub i are in the words `hub_words[i]` to `hub_words[i + 1] - 1`.
+            Shape `[H + 1]`.
+        hub_gates: gates by their bits.
+        num_outputs: O.
         num_inputs: number of inputs.
     """
 
@@ -53,6 +65,11 @@ class EventTables(NamedTuple):
     signs: NDArray[np.int8]
     first_feedback: NDArray[np.int32]
     feedback: NDArray[np.int32]
+    hub_literals: NDArray[np.int32]
+    hub_bits: NDArray[np.int32]
+    hub_words: NDArray[np.int32]
+    hub_gates: NDArray[np.int32]
+    num_outputs: int
     num_inputs: int
 
 
@@ -63,26 +80,36 @@ def make_event_tables(program: Program, num_inputs: int) -> EventTables:
     signs = _find_signs(graph)
     nodes, segments = _arrange(graph, num_inputs)
     number = {v: i for i, v in enumerate(nodes) if v is not None}
-    size = len(nodes)
-    uses: list[Literals] = [[] for _ in nodes]
-    false_inputs = np.ones(size, np.int16)
+    inputs = [[] if v is None else [2 * number[literal >> 1] + (literal & 1)
+              for literal in graph.inputs[v]] for v in nodes]  # fmt: skip
+    size, num_outputs = len(nodes), len(graph.outputs)
     loops, sign_of = np.full(size, NO_LOOP, np.int32), np.zeros(size, np.int8)
-    feedback: list[Literals] = [[] for _ in segments]
+    feedback: list[list[int]] = [[] for _ in segments]
     for i, v in enumerate(nodes):
-        if v is None or not graph.inputs[v]:
-            continue
-        false_inputs[i] = sum(1 - (literal & 1) for literal in graph.inputs[v])
-        for literal in graph.inputs[v]:
-            uses[number[literal >> 1]].append(2 * i + (literal & 1))
-        if graph.loops[v] != NO_LOOP:
+        if v is not None and graph.loops[v] != NO_LOOP:
             loops[i] = next(k for k, (_, end) in enumerate(segments) if i < 64 * end)
             sign_of[i] = signs[v]
             if v in graph.feedback:
                 feedback[loops[i]].append(i)
-    is_true = np.zeros(-(-len(graph.outputs) // 64) * 64, np.uint8)
+    hubs, hub_literals = _find_hubs(inputs, loops)
+    uses: list[Literals] = [[] for _ in nodes]
+    false_inputs = np.ones(size, np.int16)
+    for i, literals in enumerate(inputs):
+        counted = [literal for literal in literals if literal != hub_literals[i]]
+        if literals:
+            false_inputs[i] = sum(1 - (literal & 1) for literal in counted)
+        for literal in counted:
+            uses[literal >> 1].append(2 * i + (literal & 1))
+    is_true = np.zeros(-(-num_outputs // 64) * 64, np.uint8)
     for i, literal in enumerate(graph.outputs):
         uses[number[literal >> 1]].append(2 * (size + i) + (literal & 1))
         is_true[i] = literal & 1
+    hub_bits, hub_gates, hub_words = np.zeros(size if hubs else 0, np.int32), [], [0]
+    for i, (hub, gates) in enumerate(hubs.items()):
+        uses[hub].append(2 * (size + num_outputs + i))
+        hub_bits[gates] = len(hub_gates) + np.arange(len(gates))
+        hub_gates += gates + [0] * (-len(gates) % 64)
+        hub_words.append(len(hub_gates) // 64)
     return EventTables(
         first_uses=np.cumsum([0, *map(len, uses)]).astype(np.int32),
         uses=np.array([use for node_uses in uses for use in node_uses], np.int32),
@@ -93,8 +120,38 @@ def make_event_tables(program: Program, num_inputs: int) -> EventTables:
         signs=sign_of,
         first_feedback=np.cumsum([0, *map(len, feedback)]).astype(np.int32),
         feedback=np.array([i for gates in feedback for i in gates], np.int32),
+        hub_literals=np.array(hub_literals if hubs else [], np.int32),
+        hub_bits=hub_bits,
+        hub_words=np.array(hub_words, np.int32),
+        hub_gates=np.array(hub_gates, np.int32),
+        num_outputs=num_outputs,
         num_inputs=num_inputs,
     )
+
+
+def _find_hubs(
+    inputs: list[Literals], loops: NDArray[np.int32]
+) -> tuple[dict[int, list[int]], list[int]]:
+    """Return the gates of each hub, and the hub of each gate: a literal, or `NO_HUB`.
+
+    The hub of a gate is the input that most gates use. Gates of loops have none.
+
+    Args:
+        inputs: literals by node.
+        loops: segment of each gate of a loop, else `NO_LOOP`.
+    """
+    num_uses, hub_literals = [0] * len(inputs), [NO_HUB] * len(inputs)
+    gates = [i for i, literals in enumerate(inputs) if len(literals) > 1 and loops[i] == NO_LOOP]
+    for i in gates:
+        for literal in inputs[i]:
+            num_uses[literal >> 1] += 1
+    hubs: dict[int, list[int]] = {}
+    for i in gates:
+        literal = max(inputs[i], key=lambda literal: num_uses[literal >> 1])
+        if num_uses[literal >> 1] >= MIN_HUB_USES:
+            hub_literals[i] = literal
+            hubs.setdefault(literal >> 1, []).append(i)
+    return hubs, hub_literals
 
 
 class _Graph:

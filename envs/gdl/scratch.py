@@ -1,7 +1,7 @@
 """Scratch memory of compiled code that stays between calls: a slot for each thread that calls.
 
-Kernels have no argument for memory, and their machine code is cached on disk. So compiled code gets
-the address of the slots of a program from Python, by a digest of the program, at its first call; all
+Kernels have no argument for memory, and their machine code is cached on disk. So compiled code asks
+Python for the address of the slots of a program at its first call, by a digest of the program. All
 compiled functions of a process share them. A thread claims a slot during each call, if possible the
 one that it used last.
 """
@@ -98,7 +98,7 @@ def claim(slots: Any, count: int, slot_words: int) -> int:
     for n in range(count):
         k = (first + n) % count
         owner = load(slots, k * slot_words + OWNER)
-        is_free = owner == thread or owner == NO_OWNER
+        is_free = owner in (thread, NO_OWNER)
         if is_free and exchange(slots, k * slot_words + BUSY, 1) == 0:
             store(slots, k * slot_words + OWNER, thread)
             return k

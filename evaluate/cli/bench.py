@@ -70,10 +70,11 @@ def bench(
     if benchmark == "gdl":
         if strength:
             raise ValueError("bench gdl takes no --strength")
-        if peers or kernels:
-            if traces is not None or conformance is not None or (peers and kernels):
-                option, other = ("--peers", "--kernels") if peers else ("--kernels", "--peers")
-                raise ValueError(f"bench gdl {option} takes no --traces, --conformance or {other}")
+        if (peers or kernels) and (traces is not None or conformance is not None):
+            option = "--peers" if peers else "--kernels"
+            raise ValueError(f"bench gdl {option} takes no --traces or --conformance")
+        if peers and kernels:
+            raise ValueError("bench gdl takes --peers or --kernels, not both")
         if kernels:
             from ludoteca.evaluate.bench.gdl_kernels import bench_gdl_kernels
 
