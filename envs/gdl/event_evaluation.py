@@ -146,7 +146,7 @@ def update(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any, out: Any)
     else:
         enter_changes(t, s, num_fluents, fluents, joint)
     propagate(t, s)
-    for w in range(len(out)):
+    for w in range(len(s.outputs)):
         out[w] = s.outputs[w]
 
 
@@ -154,8 +154,11 @@ def update(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any, out: Any)
 def enter_changes(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any) -> None:
     """Make the inputs pending that differ from those of the last state."""
     for w in range(len(s.fluents)):
-        s.pending[w] = fluents[w] ^ s.fluents[w]
-        s.fluents[w] = fluents[w]
+        changed = fluents[w] ^ s.fluents[w]
+        if w == num_fluents >> 6:  # other bits of the last word are no fluents
+            changed &= (ONE << np.uint64(num_fluents & 63)) - ONE
+        s.pending[w] = changed
+        s.fluents[w] ^= changed
     if t.num_inputs > num_fluents:  # the program has moves
         for r in range(len(s.joint)):
             if joint[r] != s.joint[r]:

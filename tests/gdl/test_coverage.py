@@ -208,6 +208,13 @@ def test_info_describes_a_sheet(capsys):
         (["gdl", "--only", "nonsense"], "begins with nonsense"),
         (["gdl", "--strength"], "bench gdl takes no --strength"),
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
+        (
+            ["gdl", "--kernels", "--conformance", "compiled"],
+            "--kernels takes no --traces or --conf",
+        ),
+        (["gdl", "--kernels", "--only", "nonsense"], "has no sheet nonsense"),
+        (["gdl", "--kernels", "--peers"], "takes --peers or --kernels, not both"),
+        (["envs", "--kernels"], "are for bench gdl, not bench envs"),
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
         (["mcts", "--conformance", "compiled"], "are for bench gdl, not bench mcts"),
     ],
@@ -216,6 +223,19 @@ def test_invalid_arguments_of_bench_give_clear_errors(capsys, arguments, message
     status, _, err = run(capsys, "bench", *arguments)
     assert status == 2
     assert message in err
+
+
+@pytest.mark.slow
+def test_bench_of_kernels_writes_page_and_numbers(tmp_path, capsys):
+    page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
+    options = ["--only", "tictactoe", "--seconds", "0.05", "--page", page, "--json", numbers]
+    status, out, _ = run(capsys, "bench", "gdl", "--kernels", *map(str, options))
+    assert status == 0
+    assert out.startswith("tictactoe: gates 102; largest phase 84; compile, s ")
+    (row,) = json.loads(numbers.read_text())["sheets"]
+    assert len(row["steps"]) == len(row["simulations"]) == 5
+    assert min(row["steps"]) > max(row["simulations"]) > 0
+    assert "| tictactoe | 102 | 84 |" in page.read_text()
 
 
 def test_steps_have_three_digits():
