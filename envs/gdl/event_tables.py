@@ -40,9 +40,10 @@ class EventTables(NamedTuple):
         outputs: words of the outputs if all nodes are false.
         segments: words of each segment, begin and end: word w has nodes `64 * w` to
             `64 * w + 63`. Shape `[S, 2]`.
-        loops: segment of each gate of a loop, else `NO_LOOP`. Shape `[N]`.
+        loops: segment of each gate of a loop, else `NO_LOOP`. Shape `[N]`, or `[0]` if there are no
+            loops.
         signs: for a gate of a loop, 1 if the feedback of the loop increases with it, -1 if it
-            decreases, 0 if neither is known. Shape `[N]`.
+            decreases, 0 if neither is known. Shape as `loops`.
         first_feedback: the feedback gates of segment k are
             `feedback[first_feedback[k]:first_feedback[k + 1]]`. Shape `[S + 1]`.
         feedback: numbers of feedback gates.
@@ -104,7 +105,8 @@ def make_event_tables(program: Program, num_inputs: int) -> EventTables:
     for i, literal in enumerate(graph.outputs):
         uses[number[literal >> 1]].append(2 * (size + i) + (literal & 1))
         is_true[i] = literal & 1
-    hub_bits, hub_gates, hub_words = np.zeros(size if hubs else 0, np.int32), [], [0]
+    hub_bits, hub_words = np.zeros(size if hubs else 0, np.int32), [0]
+    hub_gates: list[int] = []
     for i, (hub, gates) in enumerate(hubs.items()):
         uses[hub].append(2 * (size + num_outputs + i))
         hub_bits[gates] = len(hub_gates) + np.arange(len(gates))
@@ -116,8 +118,8 @@ def make_event_tables(program: Program, num_inputs: int) -> EventTables:
         false_inputs=false_inputs,
         outputs=np.packbits(is_true, bitorder="little").view("<u8").astype(np.uint64),
         segments=np.array(segments, np.int32),
-        loops=loops,
-        signs=sign_of,
+        loops=loops if graph.feedback else loops[:0],
+        signs=sign_of if graph.feedback else sign_of[:0],
         first_feedback=np.cumsum([0, *map(len, feedback)]).astype(np.int32),
         feedback=np.array([i for gates in feedback for i in gates], np.int32),
         hub_literals=np.array(hub_literals if hubs else [], np.int32),

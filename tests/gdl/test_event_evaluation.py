@@ -195,7 +195,7 @@ def test_threads_evaluate_the_same_program(monkeypatch, num_slots):
     run = make_compiled_evaluation(make_update(program, NUM_FLUENTS, num_moves, roles))
 
     def play(seed: int) -> bool:
-        order = np.random.default_rng(seed).integers(len(fluents), size=20_000)
+        order = np.random.default_rng(seed).integers(len(fluents), size=5000)
         found = np.zeros((len(order), expected.shape[1]), np.uint64)
         run(fluents, joint, order, found)
         return np.array_equal(found, expected[order])
