@@ -128,7 +128,7 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
 @cache
 def event_sources() -> str:
     """Return the digest of the sources on which the machine code of `make_update` depends."""
-    return " ".join(map(source_digest, (update, make_event_tables, claim)))
+    return f"{source_digest(update)} {source_digest(make_event_tables)} {source_digest(claim)}"
 
 
 @kernel
@@ -286,7 +286,7 @@ def wake_candidates(t: Any, s: Any, hub: int) -> None:
 
 
 @kernel
-def make_pending(s: Any, v: int) -> None:
+def make_pending(s: Any, v: Any) -> None:
     """Make a node pending."""
     s.pending[v >> 6] |= ONE << np.uint64(v & 63)
 

@@ -93,7 +93,7 @@ def claim(slots: Any, count: int, slot_words: int) -> int:
     The first choice is the slot that the thread used last, then one that no thread has used, then
     any other.
     """
-    thread = thread_number()
+    thread = thread_number()  # type: ignore[call-arg, var-annotated]
     first = (thread * 0x9E3779B1 >> 16) % count  # Fibonacci hashing: neighbors are spread
     for n in range(count):
         k = (first + n) % count

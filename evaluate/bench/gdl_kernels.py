@@ -117,7 +117,8 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
     random_games = SingleWorkload(game)
     search = SearchWorkload(game.spec, AGENT, SIMULATIONS, process_time)
     compile_seconds = process_time() - start
-    steps, simulations = [], []
+    steps: list[float] = []
+    simulations: list[float] = []
     for _ in range(ROUNDS):
         for run, rates in ((random_games, steps), (search, simulations)):
             measure: Callable[[float], Any] = run
