@@ -6,6 +6,10 @@ pending, and pending gates are evaluated in order of their numbers, each at most
 loops. If many inputs differ, all gates are evaluated instead. Either way, the scratch memory is a
 function of the state, so that any order of states gives the same results.
 
+A vector environment evaluates states of different games in turn. If that takes longer than the full
+evaluation, and the state is not near the one before either, it is evaluated by `full_evaluation`,
+and the scratch memory stays as it is.
+
 A loop has the least fixpoint of its feedback gates. If its inputs only change such that the
 feedback increases, evaluation continues from the last fixpoint. Otherwise, all feedback gates
 become false first. Feedback never decreases in between.
@@ -13,13 +17,14 @@ become false first. Feedback never decreases in between.
 
 import hashlib
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.bits import ONE, ZERO, lowest, popcount, test_bit
-from ludoteca.envs.gdl.event_tables import NO_HUB, NO_LOOP, EventTables, make_event_tables
+from ludoteca.envs.gdl.event_scratch import scratch_words, view_scratch
+from ludoteca.envs.gdl.event_tables import NO_HUB, NO_LOOP, make_event_tables
+from ludoteca.envs.gdl.full_evaluation import gate_arrays, walk_gates
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
 from ludoteca.envs.jit import kernel, source_digest
@@ -27,78 +32,10 @@ from ludoteca.envs.jit import kernel, source_digest
 # Fraction of the fluents in which states may differ without an evaluation of all gates. Where 30 to
 # 40 % differ, changes take 0.5 to 1.3 times as long as all gates (Othello, Hex, Reversi).
 MAX_CHANGED = 0.5
-
-
-class Scratch(NamedTuple):
-    """Scratch memory of a thread; zeros are its initial value.
-
-    Attributes:
-        is_valid: whether a state has been evaluated. Shape `[1]`.
-        fluents: fluents of the last state, words.
-        joint: moves of the last state.
-        outputs: its outputs, words.
-        pending: whether each node is pending, words; zeros between evaluations.
-        false_inputs: number of false inputs of each gate, 1 for other nodes. Shape `[N]`.
-        values: value of each node, 0 or 1. Shape `[N]`.
-        candidates: whether each gate that has a hub is a candidate, by its bit; words.
-        is_lowered: whether the feedback of each segment had to become false; zeros between
-            evaluations. Shape `[S]`.
-    """
-
-    is_valid: NDArray[np.int64]
-    fluents: NDArray[np.uint64]
-    joint: NDArray[np.int64]
-    outputs: NDArray[np.uint64]
-    pending: NDArray[np.uint64]
-    false_inputs: NDArray[np.int16]
-    values: NDArray[np.uint8]
-    candidates: NDArray[np.uint64]
-    is_lowered: NDArray[np.uint8]
-
-
-def scratch_words(t: EventTables, num_fluents: int, num_roles: int) -> tuple[int, ...]:
-    """Return the number of 64-bit words of each attribute of `Scratch`."""
-    size = len(t.false_inputs)
-    shorts, octets = -(-size // 4), -(-size // 8)
-    return (
-        1,
-        -(-num_fluents // 64),
-        num_roles,
-        len(t.outputs),
-        int(t.segments[-1, 1]),
-        shorts,
-        octets,
-        int(t.hub_words[-1]),
-        -(-len(t.segments) // 8),
-    )
-
-
-@kernel
-def view_scratch(memory: Any, start: int, words: Any) -> Scratch:
-    """Return the scratch memory in the int64 array `memory`, from index `start` on.
-
-    `words` are the lengths from `scratch_words`; arrays with smaller elements may be longer than N.
-    """
-    a = start
-    b = a + words[0]
-    c = b + words[1]
-    d = c + words[2]
-    e = d + words[3]
-    f = e + words[4]
-    g = f + words[5]
-    h = g + words[6]
-    i = h + words[7]
-    return Scratch(
-        memory[a:b],
-        memory[b:c].view(np.uint64),
-        memory[c:d],
-        memory[d:e].view(np.uint64),
-        memory[e:f].view(np.uint64),
-        memory[f:g].view(np.int16),
-        memory[g:h].view(np.uint8),
-        memory[h:i].view(np.uint64),
-        memory[i : i + words[8]].view(np.uint8),
-    )
+# Work of a pending gate, in addition to its uses; work of a gate in the full evaluation, and in a
+# loop, which is repeated. The unit is a use, about 3 to 4 ns (AMD EPYC, November 2026).
+GATE_WORK, FULL_GATE_WORK, FULL_LOOP_WORK = 4, 0.4, 3
+MAX_TOTAL = 1 << 20  # of changed fluents in the statistics; then both totals are halved
 
 
 def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: int) -> Any:
@@ -111,7 +48,10 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
     for array in (program.gates, program.segments, program.outputs):
         content.update(array.tobytes())
     digest = int.from_bytes(content.digest()[:7], "little")  # 7 bytes: a positive int64
-    words = scratch_words(tables, num_fluents, num_roles)
+    words = scratch_words(tables, num_fluents, num_roles, program.num_slots)
+    gates, segments, outputs = gate_arrays(program)
+    is_repeated = np.repeat(segments[:, 2], segments[:, 1] - segments[:, 0]).sum()
+    work = int(FULL_GATE_WORK * len(gates) + (FULL_LOOP_WORK - FULL_GATE_WORK) * is_repeated)
     slots, num_slots, slot_words = make_slots(sum(words), digest)
 
     @kernel
@@ -119,7 +59,20 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
         memory = slots()
         k = claim(memory, num_slots, slot_words)
         scratch = view_scratch(memory, k * slot_words + HEADER, words)
-        update(tables, scratch, num_fluents, fluents, joint, out)
+        if is_near(scratch, work, fluents):
+            update(tables, scratch, num_fluents, fluents, joint, out)
+        else:
+            walk_gates(
+                gates,
+                segments,
+                outputs,
+                num_fluents,
+                num_moves,
+                fluents,
+                joint,
+                out,
+                scratch.slots,
+            )
         release(memory, k, slot_words)
 
     return run_update
@@ -128,7 +81,24 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
 @cache
 def event_sources() -> str:
     """Return the digest of the sources on which the machine code of `make_update` depends."""
-    return f"{source_digest(update)} {source_digest(make_event_tables)} {source_digest(claim)}"
+    functions = update, walk_gates, view_scratch, make_event_tables, claim
+    return " ".join(source_digest(function) for function in functions)
+
+
+@kernel
+def is_near(s: Any, full_work: int, fluents: Any) -> bool:
+    """Return whether a state should be evaluated by events; note it as the recent state.
+
+    That is so if it is near the last state that was evaluated by events: by the work of a changed
+    fluent so far, its changes take less work than `full_work`, that of the full evaluation. It is
+    also so if the state is near the recent one: the next states probably are, too.
+    """
+    changed, moved = 0, 0
+    for w in range(len(s.recent)):
+        changed += popcount(fluents[w] ^ s.fluents[w])
+        moved += popcount(fluents[w] ^ s.recent[w])
+        s.recent[w] = fluents[w]
+    return bool(min(changed, moved) * s.totals[1] <= full_work * s.totals[0])
 
 
 @kernel
@@ -143,9 +113,14 @@ def update(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any, out: Any)
         num_changed += popcount(fluents[w] ^ s.fluents[w])
     if s.is_valid[0] == 0 or num_changed > MAX_CHANGED * num_fluents:
         evaluate_all(t, s, num_fluents, fluents, joint)
+        propagate(t, s)
     else:
         enter_changes(t, s, num_fluents, fluents, joint)
-    propagate(t, s)
+        s.totals[0] += max(num_changed, 1)
+        s.totals[1] += propagate(t, s)
+        if s.totals[0] > MAX_TOTAL:
+            s.totals[0] >>= 1
+            s.totals[1] >>= 1
     for w in range(len(s.outputs)):
         out[w] = s.outputs[w]
 
@@ -204,8 +179,13 @@ def evaluate_all(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any) -> 
 
 
 @kernel
-def propagate(t: Any, s: Any) -> None:
-    """Evaluate pending gates, and those that change because of them, until none is pending."""
+def propagate(t: Any, s: Any) -> int:
+    """Evaluate pending gates, and those that change because of them, until none is pending.
+
+    Returns:
+        The work: number of uses of changed gates, and `GATE_WORK` for each pending one.
+    """
+    work = 0
     num_nodes, has_loops, has_hubs = len(t.false_inputs), len(t.feedback) > 0, len(t.hub_bits) > 0
     for k in range(len(t.segments)):
         begin, end = t.segments[k, 0], t.segments[k, 1]
@@ -233,6 +213,7 @@ def propagate(t: Any, s: Any) -> None:
                 word = s.pending[w]
                 s.pending[w] = word & (word - ONE)
                 v = 64 * w + lowest(word)
+                work += GATE_WORK
                 value = int(s.false_inputs[v] == 0)
                 if v < t.num_inputs:
                     value = 1 - s.values[v]
@@ -241,6 +222,7 @@ def propagate(t: Any, s: Any) -> None:
                 if value == s.values[v]:
                     continue
             s.values[v] = value
+            work += t.first_uses[v + 1] - t.first_uses[v]
             for e in range(t.first_uses[v], t.first_uses[v + 1]):
                 user, inverted = t.uses[e] >> 1, t.uses[e] & 1
                 if user >= num_nodes:
@@ -262,6 +244,7 @@ def propagate(t: Any, s: Any) -> None:
                     and t.signs[user] * step >= 0
                 ):
                     s.is_lowered[t.loops[user]] = 1
+    return work
 
 
 @kernel

@@ -8,9 +8,11 @@ import pytest
 
 from ludoteca.envs.gdl import event_evaluation, event_tables, scratch
 from ludoteca.envs.gdl.compile import compile_sheet
-from ludoteca.envs.gdl.evaluate import make_evaluation, make_walk, walk_gates
-from ludoteca.envs.gdl.event_evaluation import make_update, scratch_words, update, view_scratch
+from ludoteca.envs.gdl.evaluate import make_evaluation
+from ludoteca.envs.gdl.event_evaluation import make_update, update
+from ludoteca.envs.gdl.event_scratch import scratch_words, view_scratch
 from ludoteca.envs.gdl.event_tables import make_event_tables
+from ludoteca.envs.gdl.full_evaluation import make_walk, walk_gates
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.jit import compiled, factory
@@ -99,7 +101,7 @@ def evaluate_by_events(
 ) -> Any:
     """Return the outputs in each state, by the kernel in Python."""
     tables = make_event_tables(program, num_fluents + num_moves)
-    words = scratch_words(tables, num_fluents, joint.shape[1])
+    words = scratch_words(tables, num_fluents, joint.shape[1], program.num_slots)
     memory = view_scratch(np.zeros(sum(words), np.int64), 0, words)
     out = np.zeros((len(fluents), len(tables.outputs)), np.uint64)
     with np.errstate(all="ignore"):  # as in compiled code

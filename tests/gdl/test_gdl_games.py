@@ -9,7 +9,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.gdl import evaluate
+from ludoteca.envs.gdl import evaluate, full_evaluation
 from ludoteca.envs.gdl.batch import BatchSimulator
 from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
@@ -356,7 +356,9 @@ def test_unknown_sheets_are_refused_with_the_names_of_ours():
 def test_python_asks_once_for_the_compiled_evaluation_of_large_programs(monkeypatch):
     made, called = [], []
     monkeypatch.setattr(
-        evaluate, "make_walk", lambda: made.append(1) or (lambda *values: called.append(values))
+        full_evaluation,
+        "make_walk",
+        lambda: made.append(1) or (lambda *values: called.append(values)),
     )
     monkeypatch.setattr(evaluate, "MAX_PYTHON_GATES", 0)
     network = compile_text(WALK)
