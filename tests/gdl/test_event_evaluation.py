@@ -9,7 +9,7 @@ import pytest
 from ludoteca.envs.gdl import event_evaluation, event_tables, scratch
 from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.evaluate import make_evaluation
-from ludoteca.envs.gdl.event_evaluation import make_update, update
+from ludoteca.envs.gdl.event_evaluation import is_near, make_update, update
 from ludoteca.envs.gdl.event_scratch import scratch_words, view_scratch
 from ludoteca.envs.gdl.event_tables import make_event_tables
 from ludoteca.envs.gdl.full_evaluation import make_walk, walk_gates
@@ -153,6 +153,25 @@ def test_bits_beyond_the_fluents_have_no_effect():
     fluents[::3, -1] |= ~np.uint64(0) << np.uint64(NUM_FLUENTS % 64)
     found = evaluate_by_events(program, NUM_FLUENTS, int(MOVE_START[-1]), fluents, joint)
     assert np.array_equal(found, expected)
+
+
+def test_states_far_from_the_last_two_are_evaluated_fully():
+    program, num_inputs = random_program(0, 40, 0), NUM_FLUENTS + int(MOVE_START[-1])
+    words = scratch_words(make_event_tables(program, num_inputs), NUM_FLUENTS, 2, program.num_slots)
+    memory = view_scratch(np.zeros(sum(words), np.int64), 0, words)
+    near, far, next_far = (np.array([word, 0], np.uint64) for word in (1, 2**20 - 1, 2**21 - 1))
+    assert is_near(memory, 100, far)  # nothing is known about the work yet
+    memory.recent[:] = 0
+    memory.totals[:] = 1, 10  # of a changed fluent: 10, so that 10 changes take a work of 100
+    states = near, far, next_far, near, far, near
+    assert [is_near(memory, 100, state) for state in states] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 def make_compiled_evaluation(evaluate: Any) -> Any:
