@@ -59,8 +59,9 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
         memory = slots()
         k = claim(memory, num_slots, slot_words)
         scratch = view_scratch(memory, k * slot_words + HEADER, words)
-        if is_near(scratch, work, fluents):
-            update(tables, scratch, num_fluents, fluents, joint, out)
+        num_changed = count_changed(fluents, scratch.fluents)
+        if is_near(scratch, work, num_changed, fluents):
+            update(tables, scratch, num_fluents, num_changed, fluents, joint, out)
         else:
             walk_gates(
                 gates,
@@ -86,31 +87,44 @@ def event_sources() -> str:
 
 
 @kernel
-def is_near(s: Any, full_work: int, fluents: Any) -> bool:
-    """Return whether a state should be evaluated by events; note it as the recent state.
-
-    That is so if it is near the last state that was evaluated by events: by the work of a changed
-    fluent so far, its changes take less work than `full_work`, that of the full evaluation. It is
-    also so if the state is near the recent one: the next states probably are, too.
-    """
-    changed, moved = 0, 0
-    for w in range(len(s.recent)):
-        changed += popcount(fluents[w] ^ s.fluents[w])
-        moved += popcount(fluents[w] ^ s.recent[w])
-        s.recent[w] = fluents[w]
-    return bool(min(changed, moved) * s.totals[1] <= full_work * s.totals[0])
+def count_changed(fluents: Any, others: Any) -> int:
+    """Return the number of bits in which the words of two states differ."""
+    n = 0
+    for w in range(len(others)):
+        if fluents[w] != others[w]:
+            n += popcount(fluents[w] ^ others[w])
+    return n
 
 
 @kernel
-def update(t: Any, s: Any, num_fluents: int, fluents: Any, joint: Any, out: Any) -> None:
+def is_near(s: Any, full_work: int, num_changed: int, fluents: Any) -> bool:
+    """Return whether a state should be evaluated by events; otherwise note it as the recent state.
+
+    That is so if it is near the last state that was evaluated by events: by the work of a changed
+    fluent so far, its changes take less work than `full_work`, that of the full evaluation. It is
+    also so if the state is near the recent one, just evaluated fully: the next ones probably are.
+    """
+    limit = full_work * s.totals[0]
+    near = num_changed * s.totals[1] <= limit
+    if not near and s.has_recent[0]:
+        near = count_changed(fluents, s.recent) * s.totals[1] <= limit
+    s.has_recent[0] = int(not near)
+    if not near:
+        for w in range(len(s.recent)):
+            s.recent[w] = fluents[w]
+    return bool(near)
+
+
+@kernel
+def update(
+    t: Any, s: Any, num_fluents: int, num_changed: int, fluents: Any, joint: Any, out: Any
+) -> None:
     """Evaluate a program for the inputs `fluents` and `joint`; write the words of the outputs.
 
-    `t` are the tables, `s` is the scratch memory. For the other arguments see
+    `t` are the tables, `s` is the scratch memory, and `num_changed` the number of fluents that
+    differ from `s.fluents`. For the other arguments see
     `ludoteca.envs.gdl.evaluate.make_evaluation`.
     """
-    num_changed = 0
-    for w in range(len(s.fluents)):
-        num_changed += popcount(fluents[w] ^ s.fluents[w])
     if s.is_valid[0] == 0 or num_changed > MAX_CHANGED * num_fluents:
         evaluate_all(t, s, num_fluents, fluents, joint)
         propagate(t, s)

@@ -23,7 +23,8 @@ class Scratch(NamedTuple):
         candidates: whether each gate that has a hub is a candidate, by its bit; words.
         is_lowered: whether the feedback of each segment had to become false; zeros between
             evaluations. Shape `[S]`.
-        recent: fluents of the state before, which may have been evaluated fully, words.
+        has_recent: whether the state before was evaluated fully. Shape `[1]`.
+        recent: fluents of the last state that was evaluated fully, words.
         totals: number of changed fluents in evaluations by events, and their work. Shape `[2]`.
         slots: values of slots in the full evaluation.
     """
@@ -37,6 +38,7 @@ class Scratch(NamedTuple):
     values: NDArray[np.uint8]
     candidates: NDArray[np.uint64]
     is_lowered: NDArray[np.uint8]
+    has_recent: NDArray[np.int64]
     recent: NDArray[np.uint64]
     totals: NDArray[np.int64]
     slots: NDArray[np.uint8]
@@ -58,6 +60,7 @@ def scratch_words(
         octets,
         int(t.hub_words[-1]),
         -(-len(t.segments) // 8),
+        1,
         -(-num_fluents // 64),
         2,
         -(-num_slots // 8),
@@ -82,6 +85,7 @@ def view_scratch(memory: Any, start: int, words: Any) -> Scratch:
     j = i + words[8]
     k = j + words[9]
     m = k + words[10]
+    n = m + words[11]
     return Scratch(
         memory[a:b],
         memory[b:c].view(np.uint64),
@@ -92,7 +96,8 @@ def view_scratch(memory: Any, start: int, words: Any) -> Scratch:
         memory[g:h].view(np.uint8),
         memory[h:i].view(np.uint64),
         memory[i:j].view(np.uint8),
-        memory[j:k].view(np.uint64),
-        memory[k:m],
-        memory[m : m + words[11]].view(np.uint8),
+        memory[j:k],
+        memory[k:m].view(np.uint64),
+        memory[m:n],
+        memory[n : n + words[12]].view(np.uint8),
     )
