@@ -94,7 +94,7 @@ def claim(slots: Any, count: int, slot_words: int) -> int:
     any other.
     """
     thread = thread_number()  # type: ignore[call-arg, var-annotated]
-    first = (thread * 0x9E3779B1 >> 16) % count  # Fibonacci hashing: neighbors are spread
+    first = (thread * 0x9E3779B1 >> 16 & 0xFFFF) % count  # Fibonacci hashing spreads neighbors
     for n in range(count):
         k = (first + n) % count
         owner = load(slots, k * slot_words + OWNER)
