@@ -3,8 +3,8 @@
 Small programs become straight-line machine code, one instruction per gate, with all values in
 registers. Their LLVM code is generated directly: Numba would take minutes to compile thousands of
 lines of Python. For larger programs, and programs with loops, compiled code evaluates only the
-gates whose inputs differ from the last state of the thread, see `event_evaluation`. Interpreted
-mode walks through the array of gates.
+gates whose inputs differ from the last state of the thread, or walks through the array of gates,
+see `event_evaluation`. Interpreted mode always walks.
 """
 
 from collections.abc import Callable

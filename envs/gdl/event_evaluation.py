@@ -29,6 +29,8 @@ from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
+# Programs with at most this number of gates and no loops are evaluated fully: events are no faster.
+MAX_FULL_GATES = 1800
 # Fraction of the fluents in which states may differ without an evaluation of all gates. Where 30 to
 # 40 % differ, changes take 0.5 to 1.3 times as long as all gates (Othello, Hex, Reversi).
 MAX_CHANGED = 0.5
@@ -52,6 +54,7 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
     gates, segments, outputs = gate_arrays(program)
     is_repeated = np.repeat(segments[:, 2], segments[:, 1] - segments[:, 0]).sum()
     work = int(FULL_GATE_WORK * len(gates) + (FULL_LOOP_WORK - FULL_GATE_WORK) * is_repeated)
+    by_events = program.has_loops or len(program.gates) > MAX_FULL_GATES
     slots, num_slots, slot_words = make_slots(sum(words), digest)
 
     @kernel
@@ -60,7 +63,7 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
         k = claim(memory, num_slots, slot_words)
         scratch = view_scratch(memory, k * slot_words + HEADER, words)
         num_changed = count_changed(fluents, scratch.fluents)
-        if is_near(scratch, work, num_changed, fluents):
+        if by_events and is_near(scratch, work, num_changed, fluents):
             update(tables, scratch, num_fluents, num_changed, fluents, joint, out)
         else:
             walk_gates(
