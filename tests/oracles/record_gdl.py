@@ -109,8 +109,8 @@ class TraceFolder:
         if missing := set(only).difference(files):
             raise ValueError(f"{sheets} has no sheet {min(missing)}")
         self._file = folder / "recording.json"
-        about = {"seed": seed, "max_plies": max_plies}
-        self._about: dict[str, Any] = read_json(self._file) if self._file.exists() else about
+        about: dict[str, Any] = {"seed": seed, "max_plies": max_plies}
+        self._about = read_json(self._file) if self._file.exists() else about
         if self._about | about != self._about:
             raise ValueError(f"{self._file} has other settings than {about}")
         self._seconds = self._about.setdefault("seconds", {})
