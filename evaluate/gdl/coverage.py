@@ -99,10 +99,10 @@ class SheetCoverage:
 
 
 def sheet_files(folder: Path) -> list[tuple[str, Path]]:
-    """Return the name and file of each sheet in a folder, without old versions.
+    """Return the name and file of each sheet in a folder, the first version of each game.
 
-    In the repository of GGP-Base, the folder of a game has a file METADATA, and subfolders with old
-    versions.
+    In the repository of GGP-Base, the folder of a game has a file METADATA and the first version,
+    and subfolders `v1`, `v2` have later versions, which are left out.
 
     Raises:
         ValueError: if there are no sheets.

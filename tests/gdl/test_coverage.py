@@ -35,7 +35,7 @@ STUCK = """
 
 
 def write_collection(folder):
-    """Write sheets as in the GGP Base repository: with an old version, and with a broken sheet."""
+    """Write sheets as in the GGP Base repository: with a later version, and with a broken sheet."""
     for name, text in (
         ("ticTacToe", find_sheet("tictactoe").read_text()),
         ("ticTacToe/v1", "(role a)"),
@@ -58,7 +58,7 @@ def write_trace(folder, collection, wrong=False):
     file.write_text(text.replace("(mark a 1)", "(mark a 2)", 1) if wrong else text)
 
 
-def test_old_versions_are_omitted(tmp_path):
+def test_later_versions_are_omitted(tmp_path):
     write_collection(tmp_path)
     assert [name for name, _ in sheet_files(tmp_path)] == ["broken", "stuck", "ticTacToe"]
     with pytest.raises(ValueError, match="has no rule sheets"):

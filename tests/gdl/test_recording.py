@@ -31,17 +31,17 @@ def record(positions, games=2, seconds=1.0):
 
 def test_task_continues_at_the_last_position(positions):
     start = record([]).task(3.0).split("\t")
-    assert start[1:] == ["2", "5", "20", "3.0", "", "0", "0", "", ""]
+    assert start[1:] == ["2", "5", "20", "3.0", "", "0", "0", "", "", "plain"]
     middle = positions[:3]
     numbers = " ".join(str(len(moves)) for position in middle for moves in position.legal)
     state, moves = ";".join(middle[-1].state), ";".join(middle[-1].moves)
-    assert record(middle).task(3.0).split("\t")[5:] == [numbers, "0", "2", state, moves]
+    assert record(middle).task(3.0).split("\t")[5:] == [numbers, "0", "2", state, moves, "plain"]
     # x has 9, 8 and 7 moves in turn with o; the other role waits.
     assert numbers == "9 1 1 8 7 1"
     end = next(k for k, position in enumerate(positions) if position.terminal)
     after_a_game = record(positions[: end + 1])
     assert after_a_game.finished == 1
-    assert after_a_game.task(3.0).split("\t")[6:] == ["1", "0", "", ""]
+    assert after_a_game.task(3.0).split("\t")[6:] == ["1", "0", "", "", "plain"]
     assert record(positions).is_done()
 
 
@@ -72,6 +72,24 @@ def test_folder_is_resumed_with_the_same_settings_only(tmp_path, positions):
     assert json.loads((traces / "recording.json").read_text())["max_plies"] == 20
     with pytest.raises(ValueError, match="has other settings"):
         TraceFolder(sheets, traces, games=2, seed=1, max_plies=20)
+
+
+def test_folder_names_the_recordings_with_transformed_rules(tmp_path):
+    sheets, traces = tmp_path / "sheets", tmp_path / "traces"
+    sheets.mkdir()
+    for name in ("a", "b", "c"):
+        (sheets / f"{name}.kif").write_text(find_sheet("tictactoe").read_text())
+    kinds = {}
+    for name, transformed in (("b", True), ("a", False), ("c", True), ("b", False)):
+        folder = TraceFolder(sheets, traces, 2, 0, 20, transformed, only=[name])
+        (trace,) = folder.recordings
+        kinds[name] = folder.recordings[trace].task(1.0).split("\t")[-1]
+        folder.save(trace)
+    assert kinds == {"b": "plain", "a": "plain", "c": "transformed"}
+    about = json.loads((traces / "recording.json").read_text())
+    assert (about["transformed"], sorted(about["seconds"])) == (["b", "c"], ["a", "b", "c"])
+    with pytest.raises(ValueError, match="has no sheet d"):
+        TraceFolder(sheets, traces, 2, 0, 20, only=["d"])
 
 
 def use_java(monkeypatch, folder, script):

@@ -16,9 +16,11 @@ import java.util.Random;
 import java.util.Set;
 import org.ggp.base.util.game.Game;
 import org.ggp.base.util.gdl.factory.GdlFactory;
+import org.ggp.base.util.gdl.grammar.Gdl;
 import org.ggp.base.util.gdl.grammar.GdlPool;
 import org.ggp.base.util.gdl.grammar.GdlSentence;
 import org.ggp.base.util.gdl.grammar.GdlTerm;
+import org.ggp.base.util.gdl.transforms.CondensationIsolator;
 import org.ggp.base.util.statemachine.MachineState;
 import org.ggp.base.util.statemachine.Move;
 import org.ggp.base.util.statemachine.Role;
@@ -31,9 +33,12 @@ import org.ggp.base.util.statemachine.implementation.prover.ProverStateMachine;
  *
  * <p>Each line of standard input is a task, with parts between tabs: the file of the sheet, the number
  * of games, the seed, the maximum number of plies, CPU seconds after which no further position is
- * recorded, and where an earlier recording has ended: the numbers of moves from which it has drawn,
+ * recorded, where an earlier recording has ended: the numbers of moves from which it has drawn,
  * the game and ply of its last position, and the fluents and moves of this position, between
- * semicolons. A task that starts with a new game has no fluents.
+ * semicolons; and `transformed` or `plain`. A task that starts with a new game has no fluents. The
+ * rules of a transformed sheet are those into which GGP-Base's `CondensationIsolator` splits them:
+ * parts of a rule that share few variables with the rest become rules of their own, of which the
+ * prover enumerates fewer combinations.
  *
  * <p>The answer has one JSON object a line for each position, the last one of a game included:
  * `game`, `ply`, `terminal`, `state` (the true fluents), and either `legal` and `moves`, or `goals`,
@@ -100,7 +105,9 @@ public final class GdlTraces {
         long end = start + (long) (1e9 * seconds);
         latest = start + (long) (1e9 * (3 * seconds + 60));
         ProverStateMachine rules = new ProverStateMachine();
-        rules.initialize(read(Path.of(task[0])).getRules());
+        List<Gdl> description = read(Path.of(task[0])).getRules();
+        boolean transformed = task[10].equals("transformed");
+        rules.initialize(transformed ? CondensationIsolator.run(description) : description);
         GdlTraces traces = new GdlTraces(rules, Long.parseLong(task[2]));
         if (!task[5].isEmpty()) {
             for (String moves : task[5].split(" ")) {

@@ -29,6 +29,8 @@ class Recording:
         games: number of games to record.
         seed: seed of the moves.
         max_plies: maximum number of plies; longer games are cut off.
+        transformed: whether the prover reads the rules as GGP-Base's `CondensationIsolator` splits
+            them.
         draws: number of moves that each drawn move was one of.
         finished: number of games that have ended, or were cut off.
         plies: number of plies of these games.
@@ -41,6 +43,7 @@ class Recording:
     games: int
     seed: int
     max_plies: int
+    transformed: bool = False
     draws: list[int] = field(default_factory=list)
     finished: int = 0
     plies: int = 0
@@ -84,7 +87,8 @@ class Recording:
             state, moves = ";".join(self.last.state), ";".join(self.last.moves)
         draws = " ".join(map(str, self.draws))
         parts = (self.sheet, self.games, self.seed, self.max_plies, seconds, draws)
-        return "\t".join(map(str, (*parts, game, ply, state, moves)))
+        rules = "transformed" if self.transformed else "plain"
+        return "\t".join(map(str, (*parts, game, ply, state, moves, rules)))
 
     def _is_last(self, position: TracePosition) -> bool:
         return not position.moves or position.ply >= self.max_plies

@@ -11,7 +11,9 @@ Other sheets are read from a folder, and recorded into another with one file per
 
 `ludoteca bench gdl --sheets ggp-repository --traces build/traces` compares with them. The same seed
 records the same games. Sheets whose games take least time come first. A recording that was
-interrupted, or has run out of time, continues where it ended.
+interrupted, or has run out of time, continues where it ended, also with `--transformed`, with which
+the prover reads the rules as GGP-Base's `CondensationIsolator` splits them: some sheets are then
+faster, others slower.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import json
 import sys
 import time
 import zipfile
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -70,28 +73,52 @@ class TraceFolder:
     """Folder with the recorded games of sheets: `NAME.jsonl`, or `NAME.error` if GGP-Base fails.
 
     The file `recording.json` has the seed and the maximum number of plies, which all recordings in
-    the folder share, and the CPU seconds of each recording.
+    the folder share, the CPU seconds of each recording, and the list `transformed` of those that
+    have positions of transformed rules.
 
     Attributes:
         recordings: the recordings by file.
     """
 
-    def __init__(self, sheets: Path, folder: Path, games: int, seed: int, max_plies: int):
-        """Read what has been recorded of the games of all sheets in the folder `sheets`.
+    def __init__(
+        self,
+        sheets: Path,
+        folder: Path,
+        games: int,
+        seed: int,
+        max_plies: int,
+        transformed: bool = False,
+        only: Sequence[str] = (),
+    ):
+        """Read what has been recorded of the games of the sheets in the folder `sheets`.
+
+        Args:
+            sheets: folder of the sheets.
+            folder: folder of the traces.
+            games: number of games of each sheet.
+            seed: seed of the moves.
+            max_plies: maximum number of plies.
+            transformed: whether what remains is recorded with transformed rules.
+            only: names of sheets, as `sheet_files` gives them; by default all.
 
         Raises:
-            ValueError: if the traces have another seed or maximum number of plies.
+            ValueError: if the traces have another seed or maximum number of plies, or there is no
+                sheet of a name in `only`.
         """
+        files = dict(sheet_files(sheets))
+        if missing := set(only).difference(files):
+            raise ValueError(f"{sheets} has no sheet {min(missing)}")
         self._file = folder / "recording.json"
-        about = {"seed": seed, "max_plies": max_plies}
-        self._about: dict[str, Any] = read_json(self._file) if self._file.exists() else about
+        about: dict[str, Any] = {"seed": seed, "max_plies": max_plies}
+        self._about = read_json(self._file) if self._file.exists() else about
         if self._about | about != self._about:
             raise ValueError(f"{self._file} has other settings than {about}")
         self._seconds = self._about.setdefault("seconds", {})
+        self._transformed = set(self._about.get("transformed", ()))
         self.recordings = {}
-        for _, sheet in sheet_files(sheets):
-            trace = trace_file(folder, sheets, sheet)
-            recording = Recording(sheet, games, seed, max_plies)
+        for name in only or files:
+            trace = trace_file(folder, sheets, files[name])
+            recording = Recording(files[name], games, seed, max_plies, transformed)
             recording.seconds = self._seconds.get(trace.stem, 0.0)
             self._read(trace, recording)
             self.recordings[trace] = recording
@@ -109,11 +136,14 @@ class TraceFolder:
             recording.add(position)
 
     def save(self, trace: Path) -> None:
-        """Write the CPU seconds of a recording, and its error."""
+        """Write the CPU seconds of a recording, how it was made, and its error."""
         recording = self.recordings[trace]
         if recording.error:
             write_atomically(trace.with_suffix(".error"), recording.error)
         self._seconds[trace.stem] = round(recording.seconds, 2)
+        if recording.transformed:
+            self._transformed.add(trace.stem)
+            self._about["transformed"] = sorted(self._transformed)
         write_atomically(self._file, json.dumps(self._about, indent=1, sort_keys=True))
 
 
@@ -161,11 +191,19 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="time of the whole run (--sheets)"
     )
+    parser.add_argument("--only", nargs="+", default=[], help="names of sheets (--sheets)")
+    parser.add_argument(
+        "--transformed",
+        action="store_true",
+        help="split rules by GGP-Base's CondensationIsolator (--sheets)",
+    )
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
         sys.exit(f"{BUILD} does not hold GGP-Base: run `make gdl-oracle`")
     if arguments.sheets is not None and arguments.out is None:
         parser.error("--sheets needs --out")
+    if arguments.sheets is None and (arguments.only or arguments.transformed):
+        parser.error("--only and --transformed need --sheets")
     try:
         if arguments.sheets is None:
             record_golden(arguments.games, arguments.seed)
@@ -176,9 +214,11 @@ def main() -> None:
                 arguments.games,
                 arguments.seed,
                 arguments.max_plies,
+                arguments.transformed,
+                arguments.only,
             )
             record_folder(folder, arguments.seconds, arguments.minutes)
-    except ProverEndedError as error:
+    except (ProverEndedError, ValueError) as error:
         sys.exit(str(error))
 
 
