@@ -9,7 +9,7 @@ database management system", SIGMOD 1979, section 4), which takes literals as in
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
@@ -34,16 +34,19 @@ class Domain:
     Attributes:
         constants: the constants.
         parts: domains of the arguments of compound terms, by name, number of arguments and index.
+        is_cut: whether there may be further terms, nested deeper than `MAX_DEPTH`.
     """
 
     constants: set[str] = field(default_factory=set)
     parts: "dict[tuple[Term, int, int], Domain]" = field(default_factory=dict)
+    is_cut: bool = False
 
     def add(self, other: "Domain", depth: int = 0) -> bool:
         """Add the terms of another domain, and return whether there were new ones."""
-        before = len(self.constants)
+        before = len(self.constants), self.is_cut
         self.constants |= other.constants
-        changed = len(self.constants) > before
+        self.is_cut |= other.is_cut or (depth >= MAX_DEPTH and bool(other.parts))
+        changed = (len(self.constants), self.is_cut) != before
         if depth < MAX_DEPTH:
             for key, part in list(other.parts.items()):
                 if key not in self.parts:
@@ -56,7 +59,11 @@ class Domain:
         """Return the terms of both domains."""
         keys = self.parts.keys() & other.parts.keys()
         parts = {key: self.parts[key].meet(other.parts[key]) for key in keys}
-        return Domain(self.constants & other.constants, parts)
+        return Domain(self.constants & other.constants, parts, self.is_cut or other.is_cut)
+
+    def is_within(self, constants: Collection[str]) -> bool:
+        """Return whether all terms are among some constants."""
+        return not (self.is_cut or self.parts) and self.constants <= set(constants)
 
     def size(self) -> int:
         """Return the number of terms, at least 1."""
@@ -82,7 +89,7 @@ class Estimates:
         derived = [rule for rule in rules if rule.positive]
         for rule in rules:
             self._insert(self._relations[str(rule.head[0])], rule.head, {})
-        self._propagate([*FLOWS, *derived])
+        self._is_complete = self._propagate([*FLOWS, *derived])
         for _ in range(SIZE_ROUNDS):
             self._sizes = self._sum_rows([*FLOWS, *rules])
 
@@ -103,6 +110,13 @@ class Estimates:
             combinations = prod(domains[name] for name in set(variables(atom)))
             rows *= min(1.0, self._size(atom) / combinations)
         return max(1, int(rows))
+
+    def possible_terms(self, body: Iterable[Atom]) -> dict[str, Domain]:
+        """Return the domains of the variables of a body of positive literals."""
+        domains = self._variables(body)
+        if self._is_complete:
+            return domains
+        return {name: Domain(is_cut=True) for name in domains}
 
     def total(self, rules: Iterable[Rule]) -> int:
         """Return the estimated number of ground instances of some rules."""
@@ -139,7 +153,8 @@ class Estimates:
         def walk(domain: Domain, term: Term) -> None:
             if isinstance(term, tuple):
                 for i, item in enumerate(term[1:], 1):
-                    walk(domain.parts.get((term[0], len(term), i), Domain()), item)
+                    missing = Domain(is_cut=domain.is_cut)
+                    walk(domain.parts.get((term[0], len(term), i), missing), item)
             elif term[0] == "?":
                 domains[term] = domains[term].meet(domain) if term in domains else domain
 
@@ -165,15 +180,16 @@ class Estimates:
         domain.constants.add(term)
         return True
 
-    def _propagate(self, rules: Sequence[Rule]) -> None:
-        """Add the terms that the rules derive, until there are no new ones."""
+    def _propagate(self, rules: Sequence[Rule]) -> bool:
+        """Add the terms that the rules derive; return whether there are no new ones in the end."""
         for _ in range(MAX_ROUNDS):
             changed = False
             for rule in rules:
                 domains = self._variables(rule.positive)
                 changed |= self._insert(self._relations[str(rule.head[0])], rule.head, domains)
             if not changed:
-                break
+                return True
+        return False
 
 
 def _matching(domain: Domain, term: Term) -> float:

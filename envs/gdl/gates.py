@@ -62,6 +62,9 @@ class Gates:
         # Bodies of the atoms each of whose bodies has exactly one move, by number.
         self._move_bodies: dict[int, list[Body]] = {}
         self._unions: dict[frozenset[int], int] = {}  # literals by numbers of such atoms
+        self._conjunctions: dict[tuple[int, ...], int] = {}  # literals by the literals of a body
+        # Literals of the move and of the rest of each body of such an atom, by number.
+        self._move_rests: dict[int, list[tuple[int, int]]] = {}
         for atom in self.moves:
             number = grounder.number(atom)
             literal = self._literals[number] = self._new_node()
@@ -85,12 +88,8 @@ class Gates:
                 recursive.add(head)
 
         def relies_on(number: int) -> list[int]:
-            return [
-                other
-                for positive, negative in bodies[number]
-                for other in (*positive, *negative)
-                if other in bodies
-            ]
+            others = {other: None for body in bodies[number] for part in body for other in part}
+            return [other for other in others if other in bodies]
 
         atoms = self._grounder.atoms
         roots = [number for number in bodies if atoms[number][0] in RESULTS]
@@ -127,11 +126,14 @@ class Gates:
         for number in component:
             self._literals[number] = self._new_node()
         outer, self._hash = self._hash, dict(self._hash)
+        outer_caches = self._conjunctions, self._move_rests
+        self._conjunctions, self._move_rests = {}, {}
         for number in component:
             literal = self._disjunction(bodies[number])
             node = self._literals[number] >> 1
             self.operations.append((node, literal, literal, FEEDBACK))
-        self._hash = outer  # gates of a loop must not be used by gates before its end
+        # Gates of a loop must not be used by gates before its end.
+        self._hash, (self._conjunctions, self._move_rests) = outer, outer_caches
         self.loops.append((start, len(self.operations)))
 
     def _new_node(self) -> int:
@@ -181,8 +183,14 @@ class Gates:
 
     def _conjunction(self, positive: Iterable[int], negative: Iterable[int]) -> int:
         """Return the literal of a body (see `Body`); atoms without a literal can never hold."""
-        literals = [self._literals.get(number, FALSE) for number in positive]
-        return self._all(literals + [self._literals.get(number, FALSE) ^ 1 for number in negative])
+        known = self._literals
+        literals = [known.get(number, FALSE) for number in positive]
+        literals += [known[number] ^ 1 for number in negative if number in known]
+        key = tuple(literals)
+        literal = self._conjunctions.get(key)
+        if literal is None:
+            literal = self._conjunctions[key] = self._all(literals)
+        return literal
 
     def _disjunction(self, bodies: list[Body]) -> int:
         """Return the literal of a disjunction of bodies, with moves factored out.
@@ -194,9 +202,13 @@ class Gates:
         moves_by_rest: dict[int, set[int]] = defaultdict(set)
         relations_by_rest: dict[int, set[int]] = defaultdict(set)
         alternatives = []
+        related = self._move_bodies.keys()
         for positive, negative in bodies:
+            if self._moves_by_number.isdisjoint(positive) and related.isdisjoint(positive):
+                alternatives.append(self._conjunction(positive, negative))
+                continue
             made = self._moves_in(positive)
-            relations = [n for n in positive if n in self._move_bodies]
+            relations = [n for n in positive if n in related]
             if len(made) == 1:
                 rest = self._conjunction([n for n in positive if n != made[0]], negative)
                 if rest != FALSE:
@@ -206,11 +218,7 @@ class Gates:
                 relations_by_rest[rest].add(relations[0])
             else:
                 alternatives.append(self._conjunction(positive, negative))
-        rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
-        for rest, moves in moves_by_rest.items():
-            rests_by_moves[frozenset(moves)].append(rest)
-        for literals, rests in rests_by_moves.items():
-            alternatives.append(self._and(self._any(rests), self._any_move(literals)))
+        alternatives += self._join_moves(moves_by_rest)
         for rest, numbers in relations_by_rest.items():
             alternatives.append(self._and(rest, self._union(frozenset(numbers))))
         return self._any(alternatives)
@@ -228,9 +236,34 @@ class Gates:
         if literal is None:
             if sum(len(self._move_bodies[n]) for n in numbers) > MAX_UNION:
                 return self._any(self._literals[n] for n in numbers)
-            bodies = [body for n in sorted(numbers) for body in self._move_bodies[n]]
-            literal = self._unions[numbers] = self._disjunction(bodies)
+            moves_by_rest: dict[int, set[int]] = defaultdict(set)
+            for number in sorted(numbers):
+                for move, rest in self._rests(number):
+                    if rest != FALSE:
+                        moves_by_rest[rest].add(move)
+            literal = self._unions[numbers] = self._any(self._join_moves(moves_by_rest))
         return literal
+
+    def _rests(self, number: int) -> list[tuple[int, int]]:
+        """Return the literals of the move and of the rest of each body of an atom with moves."""
+        rests = self._move_rests.get(number)
+        if rests is None:
+            rests = self._move_rests[number] = []
+            for positive, negative in self._move_bodies[number]:
+                (made,) = self._moves_in(positive)
+                rest = self._conjunction([n for n in positive if n != made], negative)
+                rests.append((self._literals[made], rest))
+        return rests
+
+    def _join_moves(self, moves_by_rest: dict[int, set[int]]) -> list[int]:
+        """Return the literals of alternatives: each a group of rests with the same moves."""
+        rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
+        for rest, moves in moves_by_rest.items():
+            rests_by_moves[frozenset(moves)].append(rest)
+        return [
+            self._and(self._any(rests), self._any_move(literals))
+            for literals, rests in rests_by_moves.items()
+        ]
 
     def _any_move(self, literals: frozenset[int]) -> int:
         """Return the literal that is true if one of these moves is made."""

@@ -15,15 +15,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ludoteca.envs.gdl.alternatives import merge_alternatives
 from ludoteca.envs.gdl.demand import DEMAND, demand_rules, demandable_relations, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.estimates import Estimates
+from ludoteca.envs.gdl.free_arguments import divided_relations, separate_free_arguments
 from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
 from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
-from ludoteca.envs.gdl.split import split_rules
+from ludoteca.envs.gdl.split import FEW_ROWS, split_rules
 
 # Keywords whose relations are dynamic in every sheet, even if its rules do not use the state.
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal", "sees"}
@@ -38,6 +40,10 @@ BUDGET_GROWTH = 2
 # the number may even grow: splits gain most in rules that are hard to estimate.
 SPLIT_BUDGET, MIN_SPLIT_GAIN = 400_000, 2.0
 LATE_SPLIT_BUDGET, MIN_LATE_SPLIT_GAIN = 1_600_000, 0.1
+# Grounding starts anew with relations divided by their free arguments, at a budget of
+# LATE_SPLIT_BUDGET, if one of them is large and that divides the estimated number of instances by
+# MIN_DIVISION_GAIN. It must be that many budgets before: estimates are often ten times too high.
+MIN_DIVISION_GAIN = 20
 MOST_DEMANDS = 4  # useless demands are dropped first if they are the 4th part of all demands
 LARGE_SHARE = 50  # a relation is large if its facts exceed the 50th part of the budget
 Instance = tuple[int, tuple[int, ...], tuple[int, ...]]  # see `Grounder.instances`
@@ -64,41 +70,64 @@ class LargeDemandsError(Exception):
 
 
 class SplitError(Exception):
-    """Signal that the rules should be split in another way: as the rules `split`."""
+    """Signal that grounding should start anew: with the rules `split` and the budget `budget`."""
 
-    def __init__(self, split: list[Rule]):
+    def __init__(self, split: list[Rule], budget: int):
         super().__init__(split)
-        self.split = split
+        self.split, self.budget = split, budget
 
 
 def ground(rules: list[Rule], limits: Limits) -> "Grounder":
     """Return the ground rules of a sheet, whose rules are split into smaller ones.
 
-    If there are many instances, rules with many are split by estimates of their numbers, and
-    relations that prove large are derived by demand.
+    If there are many instances, relations are divided by their free arguments, rules with many
+    instances are split by estimates of their numbers, and relations that prove large are derived by
+    demand.
 
     Raises:
         GDLError: if the sheet has no role.
         GDLLimitError: if a limit is exceeded.
     """
+    may_divide = True
+
+    def total(rules: list[Rule], grounder: Grounder) -> int:
+        return Estimates(rules, grounder.known_size).total(_rules_on_state(rules))
+
+    def divide_relations(grounder: Grounder) -> None:
+        known, before = grounder.known_size, total(split, grounder)
+        if before < MIN_DIVISION_GAIN * LATE_SPLIT_BUDGET:
+            return
+        relations, domains = grounder.divisible_relations()
+        divided = separate_free_arguments(rules, relations, domains, Estimates(rules, known))
+        if divided_relations(divided) & grounder.large_relations():
+            divided = merge_alternatives(divided, Estimates(divided, known), FEW_ROWS)
+            divided = split_rules(divided, Estimates(divided, known), thorough=True)
+            if MIN_DIVISION_GAIN * total(divided, grounder) <= before:
+                raise SplitError(divided, LATE_SPLIT_BUDGET)
 
     def split_by_estimates(grounder: Grounder) -> None:
-        known = grounder.known_size
-        cheaper = split_rules(rules, Estimates(rules, known))
-        totals = [Estimates(each, known).total(_rules_on_state(each)) for each in (split, cheaper)]
+        cheaper = split_rules(rules, Estimates(rules, grounder.known_size))
         late = grounder.budget >= LATE_SPLIT_BUDGET
         gain = MIN_LATE_SPLIT_GAIN if late else MIN_SPLIT_GAIN
-        if cheaper != split and gain * totals[1] <= totals[0]:
-            raise SplitError(cheaper)
+        if cheaper != split and gain * total(cheaper, grounder) <= total(split, grounder):
+            raise SplitError(cheaper, FIRST_BUDGET)
 
-    split = split_rules(rules)
+    def choose_rules(grounder: Grounder) -> None:
+        nonlocal may_divide
+        if may_divide and grounder.has_static_facts:
+            may_divide = False
+            divide_relations(grounder)
+        if grounder.budget >= SPLIT_BUDGET:
+            split_by_estimates(grounder)
+
+    split, budget = split_rules(rules), FIRST_BUDGET
     demanded, complete = dict[str, float](), set[str]()  # see `Grounder`
-    at_budget: Callable[[Grounder], None] | None = split_by_estimates
+    at_budget: Callable[[Grounder], None] | None = choose_rules
     while True:
         try:
-            return Grounder(split, limits, demanded, complete, at_budget)
+            return Grounder(split, limits, demanded, complete, at_budget, budget)
         except SplitError as other:
-            split, at_budget = other.split, None
+            split, at_budget, budget = other.split, None, other.budget
             demanded, complete = {}, set()
         except LargeRelationsError as large:
             demanded = large.shares | demanded
@@ -117,11 +146,12 @@ class Grounder:
         demanded: relations to derive only by demand, for the arguments with which rules call them,
             with the numbers of their facts without demand as shares of a budget.
         complete: relations to derive completely, even if they are large.
-        at_budget: function of the grounder that is called at the end of each budget of at least
-            `SPLIT_BUDGET`.
+        at_budget: function of the grounder that is called at the end of each budget.
+        budget: the first value of the attribute `budget`; None: `FIRST_BUDGET`.
 
     Attributes:
         budget: number of instances and facts after which large relations are looked for.
+        has_static_facts: whether all facts of relations without demand or state are known.
         atoms: ground atoms, by number.
         numbers: numbers of the atoms.
         known: atoms that can hold.
@@ -138,10 +168,12 @@ class Grounder:
         demanded: Mapping[str, float] = MappingProxyType({}),
         complete: Collection[str] = (),
         at_budget: Callable[["Grounder"], None] | None = None,
+        budget: int | None = None,
     ):
         self._limits, self._at_budget = limits, at_budget
-        self.budget = FIRST_BUDGET
+        self.budget = FIRST_BUDGET if budget is None else budget
         self._spent = 0  # instances and facts since the beginning
+        self.has_static_facts = False
         self.atoms: list[Atom] = []
         self.numbers: dict[Atom, int] = {}
         self.known: set[Atom] = set()
@@ -163,6 +195,7 @@ class Grounder:
             names = set(component)
             self._run([rule for rule in rules if rule.head[0] in names], names, set())
             self._finished |= names
+        self.has_static_facts = True
         self.roles = _roles(rules)
         self.initial: list[Term] = [atom[1] for atom in self._facts["init"]]
         for term in self.initial:
@@ -170,7 +203,8 @@ class Grounder:
         growing_rules = [rule for rule in rules if rule.head[0] in growing]
         growing_rules, demands = demand_rules(growing_rules, demanded)
         growing |= {str(rule.head[0]) for rule in demands}
-        self._run([*growing_rules, *demands], growing, set(graph) - self._static | DYNAMIC)
+        dynamic = {name for name in graph if not name.startswith(DEMAND)} - self._static | DYNAMIC
+        self._run([*growing_rules, *demands], growing, dynamic)
         self.instances = list(self._seen)
         self._seen, self._indices = set(), defaultdict(dict)
 
@@ -181,6 +215,23 @@ class Grounder:
             number = self.numbers[atom] = len(self.atoms)
             self.atoms.append(atom)
         return number
+
+    def divisible_relations(self) -> tuple[set[str], dict[str, list[Atom]]]:
+        """Return the relations that may be divided by their free arguments, and the domains.
+
+        See `separate_free_arguments`.
+        """
+        dynamic = set(dependencies(self._rules)) - self._static
+        domains = {
+            name: self._facts[name]
+            for name in self._finished & self._static
+            if self._facts[name] and all(len(atom) == 2 for atom in self._facts[name])
+        }
+        return dynamic, domains
+
+    def large_relations(self) -> set[str]:
+        """Return the relations that have many facts for the budget."""
+        return {n for n, atoms in self._facts.items() if len(atoms) * LARGE_SHARE > self.budget}
 
     def known_size(self, relation: str) -> int | None:
         """Return the number of facts of a relation, or None if not all are known."""
@@ -269,15 +320,10 @@ class Grounder:
         self._limits.count_instance()
         self._spent += 1
         if self._spent >= self.budget:
-            if self._at_budget and self.budget >= SPLIT_BUDGET:
+            if self._at_budget:
                 self._at_budget(self)
             self._check_demands()
-            large = {
-                name
-                for name in self._demandable
-                if len(self._facts[name]) * LARGE_SHARE > self.budget
-            }
-            if large:
+            if large := self._demandable & self.large_relations():
                 names = with_neighbors(self._rules, large, self._demandable, self._static)
                 raise LargeRelationsError(
                     {name: len(self._facts[name]) / self.budget for name in names}

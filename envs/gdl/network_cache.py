@@ -25,7 +25,8 @@ TEXTS = ("roles", "fluents", "moves", "percepts", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
     "compile", "errors", "limits", "parse", "rules", "checks", "persistence", "estimates", "split",
-    "joins", "demand", "ground", "graph", "gates", "network", "network_cache",
+    "free_arguments", "alternatives", "joins", "demand", "ground", "graph", "gates", "network",
+    "network_cache",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ludoteca.envs.gdl.demand import DEMAND
 from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
@@ -40,17 +41,35 @@ class _Literal:
     variables: frozenset[str]
 
 
-def split_rules(rules: list[Rule], estimates: Estimates | None = None) -> list[Rule]:
+def split_rules(
+    rules: list[Rule], estimates: Estimates | None = None, thorough: bool = False
+) -> list[Rule]:
     """Return equivalent rules with fewer variables each, and the auxiliary rules that they use.
 
     Args:
         rules: the rules of a sheet.
         estimates: estimates for these rules, by which rules with many instances are split; None:
             all rules are split by their numbers of variables. The auxiliary relations are added.
+        thorough: whether, with estimates, several variables at once may be moved to an auxiliary
+            rule, and negative literals whose variables are bound elsewhere. A demand then binds
+            them in the auxiliary rule.
     """
     result: list[Rule] = []
     names: dict[tuple[object, ...], str] = {}
     todo = list(reversed(rules))
+
+    def auxiliary(bucket: list[_Literal], parameters: list[str], prefix: str = "") -> _Literal:
+        """Return the literal of the auxiliary relation of a bucket; add its rule if it is new."""
+        body, renamed = _canonical(bucket, parameters)
+        name = names.get((prefix, *body))
+        if name is None:
+            name = names[prefix, *body] = f"{prefix}{AUXILIARY}{len(names)}"
+            arguments = tuple(renamed[variable] for variable in parameters)
+            todo.append(_rule((name, *arguments), body[1:], rule.line))
+            if estimates:
+                estimates.define((name, *parameters), _positive(bucket))
+        return _Literal("p", (name, *parameters), frozenset(parameters))
+
     while todo:
         rule = todo.pop()
         literals = _literals(rule)
@@ -58,20 +77,15 @@ def split_rules(rules: list[Rule], estimates: Estimates | None = None) -> list[R
         while True:
             bucket = _best_bucket(literals, head) or _separate_component(literals, head)
             if estimates:
-                bucket = _cheapest_bucket(literals, head, estimates, bucket)
+                bucket = _cheapest_bucket(literals, head, estimates, bucket, thorough)
             if not bucket:
                 break
             others = [literal for literal in literals if literal not in bucket]
             remaining = sorted(_interface(bucket, others, head))
-            body, renamed = _canonical(bucket, remaining)
-            name = names.get(body)
-            if name is None:
-                name = names[body] = f"{AUXILIARY}{len(names)}"
-                parameters = tuple(renamed[variable] for variable in remaining)
-                todo.append(_rule((name, *parameters), body[1:], rule.line))
-                if estimates:
-                    estimates.define((name, *remaining), _positive(bucket))
-            literals = [*others, _Literal("p", (name, *remaining), frozenset(remaining))]
+            if binder := _binder(bucket, others):
+                bound = sorted(_union(binder).intersection(remaining))
+                bucket = [*bucket, auxiliary(binder, bound, DEMAND)]
+            literals = [*others, auxiliary(bucket, remaining)]
         result.append(_rule(rule.head, ((each.kind, each.term) for each in literals), rule.line))
     return result
 
@@ -122,6 +136,22 @@ def _positive(literals: list[_Literal]) -> list[Atom]:
     return [literal.term for literal in literals if literal.kind == "p"]
 
 
+def _binder(bucket: list[_Literal], others: list[_Literal]) -> list[_Literal]:
+    """Return positive literals outside of a bucket that bind the variables it does not bind."""
+    unbound = set(_union(bucket) - _union([each for each in bucket if each.kind == "p"]))
+    binder: list[_Literal] = []
+    candidates = [literal for literal in others if literal.kind == "p"]
+    while unbound and candidates:
+        most = max(
+            candidates, key=lambda each: (len(each.variables & unbound), -len(each.variables))
+        )
+        candidates.remove(most)
+        if most.variables & unbound:
+            unbound -= most.variables
+            binder.append(most)
+    return binder
+
+
 def _buckets(
     literals: list[_Literal], head: frozenset[str]
 ) -> Iterator[tuple[str, frozenset[str], list[_Literal]]]:
@@ -130,21 +160,50 @@ def _buckets(
     Buckets that are not bound, or that are the whole body, are left out.
     """
     for variable in sorted(_union(literals) - head):
-        near = [literal for literal in literals if variable in literal.variables]
-        reach = _union(near)
-        bucket = [
-            literal
-            for literal in literals
-            if literal.variables
-            and literal.variables <= reach
-            and (variable in literal.variables or literal.kind != "p")
-        ]
+        bucket = _bucket(literals, frozenset((variable,)))
         if len(bucket) < len(literals) and _is_bound(bucket):
-            yield variable, reach, bucket
+            yield variable, _union(bucket), bucket
+
+
+def _joint_buckets(
+    literals: list[_Literal], head: frozenset[str]
+) -> Iterator[tuple[str, frozenset[str], list[_Literal]]]:
+    """Yield buckets of several variables, with the names of these variables and all others.
+
+    The variables are those of one literal, or of two literals that share some. Buckets may have
+    negative literals with variables that other literals bind. Buckets with `does`, and those that
+    leave nothing but demands, are left out.
+    """
+    sets = {literal.variables - head for literal in literals} - {frozenset()}
+    sets |= {a | b for a in sets for b in sets if a & b}
+    for eliminated in sorted(sets, key=sorted):
+        bucket = _bucket(literals, eliminated)
+        leaves = any(
+            literal not in bucket and not str(literal.term[0]).startswith(DEMAND)
+            for literal in literals
+        )
+        if leaves and not _has_move(bucket) and any(each.kind == "p" for each in bucket):
+            yield " ".join(sorted(eliminated)), _union(bucket), bucket
+
+
+def _bucket(literals: list[_Literal], eliminated: frozenset[str]) -> list[_Literal]:
+    """Return the literals with some variables, and constraints on variables of these literals."""
+    reach = _union([literal for literal in literals if literal.variables & eliminated])
+    return [
+        literal
+        for literal in literals
+        if literal.variables
+        and literal.variables <= reach
+        and (literal.variables & eliminated or literal.kind != "p")
+    ]
 
 
 def _cheapest_bucket(
-    literals: list[_Literal], head: frozenset[str], estimates: Estimates, default: list[_Literal]
+    literals: list[_Literal],
+    head: frozenset[str],
+    estimates: Estimates,
+    default: list[_Literal],
+    thorough: bool,
 ) -> list[_Literal]:
     """Return the bucket that leaves the fewest instances of the auxiliary rule and the rest.
 
@@ -158,8 +217,12 @@ def _cheapest_bucket(
     def rows_after(bucket: list[_Literal]) -> float:
         others = [literal for literal in literals if literal not in bucket]
         trial = (f"{AUXILIARY}trial", *sorted(_interface(bucket, others, head)))
-        estimates.define(trial, _positive(bucket))
-        return estimates.rows(_positive(bucket)) + estimates.rows([*_positive(others), trial])
+        body = _positive(bucket)
+        if binder := _binder(bucket, others):
+            body.append((f"{AUXILIARY}binder", *sorted(_union(binder).intersection(trial))))
+            estimates.define(body[-1], _positive(binder))
+        estimates.define(trial, body)
+        return estimates.rows(body) + estimates.rows([*_positive(others), trial])
 
     by_default = min(before, rows_after(default)) if default else before
     best: tuple[float, str, list[_Literal]] | None = None
@@ -172,9 +235,32 @@ def _cheapest_bucket(
             continue
         if best is None or (after, variable) < best[:2]:
             best = after, variable, bucket
+    if thorough:
+        for variable, _, bucket in _joint_buckets(literals, head):
+            after = rows_after(bucket)
+            if after < (best[0] if best else by_default):
+                best = after, variable, bucket
     if best:
         return best[2]
-    return default if by_default < before else []
+    if by_default < before:
+        return default
+    return _joint_bucket(literals, head) if thorough else []
+
+
+def _joint_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
+    """Return the bucket of several variables with the smallest auxiliary rule, or an empty list.
+
+    Estimates take literals as independent, so they miss how much a projection reduces. The
+    auxiliary rule has fewer variables than the original one.
+    """
+    everything = _union(literals) | head
+    best: tuple[tuple[int, int, str], list[_Literal]] | None = None
+    for names, reach, bucket in _joint_buckets(literals, head):
+        others = [literal for literal in literals if literal not in bucket]
+        key = len(reach), len(_interface(bucket, others, head)), names
+        if len(reach) < len(everything) and (best is None or key < best[0]):
+            best = key, bucket
+    return best[1] if best else []
 
 
 def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
