@@ -7,7 +7,7 @@ from chance_games import COINS, MATCH, SHEETS, chance_to_win, play, true_fluents
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
-from ludoteca.agents.search.sequential.tree import ENTRY, UNEXPANDED
+from ludoteca.agents.search.sequential.tree import UNEXPANDED, entry_dtype
 from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.gdl.game import new_position, rules
 from ludoteca.envs.gdl.percepts import percept_names
@@ -145,7 +145,8 @@ def test_search_does_not_know_the_chance_events_to_come():
 @pytest.mark.parametrize("entries", [16, 4096])
 def test_all_nodes_of_a_tree_with_chance_are_found_by_its_table(entries):
     agent = make_agent("mcts:simulations=400", make_game("gdl:path=dice_race"))
-    tree = agent._workspace.trees[0]._replace(table=np.zeros(entries, ENTRY))
+    table = np.zeros(entries, entry_dtype(agent.game.action_dtype))
+    tree = agent._workspace.trees[0]._replace(table=table)
     agent._workspace.trees[0] = tree
     report = agent.search(agent.game.new())
     used = tree.table[tree.table["first_child"] != UNEXPANDED]

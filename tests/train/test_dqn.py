@@ -40,7 +40,7 @@ def make_rollout(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -
 class ByteEncoder:
     """Encoder of one byte, for a game of eight actions."""
 
-    game, shape, scale = SimpleNamespace(num_actions=8), (1, 1, 1), 0.5
+    game, shape, scale = SimpleNamespace(num_actions=8, action_dtype=np.int16), (1, 1, 1), 0.5
 
 
 def transitions(rollout: DQNRollout, **settings):

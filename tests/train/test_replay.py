@@ -23,7 +23,7 @@ COLUMNS = {
 
 def layout(binary: bool = True) -> ExampleLayout:
     """Return the layout of transitions with planes of 0 and 1, or of larger numbers."""
-    game = SimpleNamespace(num_actions=ACTIONS)
+    game = SimpleNamespace(num_actions=ACTIONS, action_dtype=np.int16)
     return ExampleLayout(
         SimpleNamespace(game=game, shape=SHAPE, scale=1 if binary else 0.1), COLUMNS
     )
