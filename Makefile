@@ -63,7 +63,7 @@ test: $(FOR_TEST) ## run the tests
 # tests.
 test-browser: $(FOR_TEST) ## play whole games of the arena in Chromium, at three sizes
 	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py \
-		tests/evaluate/test_arena_browser_positions.py
+		tests/evaluate/test_arena_browser_positions.py tests/evaluate/test_arena_page.py
 
 test-tutorials: $(FOR_TEST) ## run the notebooks of the tutorial from top to bottom, shortened
 	$(BIN)/pytest -m slow tests/envs/test_docs.py -k notebooks_run --durations=0

@@ -214,6 +214,7 @@ def test_invalid_parameters_are_refused(spec: str) -> None:
         make_agent(spec, make_game("tictactoe"))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_compiled_search_equals_the_interpreted_one() -> None:
     game = make_game("tictactoe")

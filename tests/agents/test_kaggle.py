@@ -285,7 +285,7 @@ FAILURES = {
 @pytest.mark.parametrize(
     ("line", "kind", "message"),
     [
-        pytest.param(*case, marks=pytest.mark.slow if name == "busy" else (), id=name)
+        pytest.param(*case, marks=pytest.mark.slow if name in ("hang", "busy") else (), id=name)
         for name, case in FAILURES.items()
     ],
 )

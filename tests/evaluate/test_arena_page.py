@@ -1,9 +1,9 @@
-"""Test of the arena in Chromium that runs by default; those of `test_arena_browser.py` are slow."""
+"""Test of games in SGF in the arena, in Chromium; `make test-browser` runs it."""
 
 import pytest
 from arena_browser import Person, arena, chromium
 
-pytestmark = pytest.mark.interpreted
+pytestmark = [pytest.mark.interpreted, pytest.mark.slow]
 
 
 def test_a_game_in_sgf_is_opened_continued_and_saved(tmp_path):
