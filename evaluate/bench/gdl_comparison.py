@@ -22,7 +22,7 @@ from ludoteca.evaluate.bench.gdl_peers import (
     find_java,
     measure_sheet,
 )
-from ludoteca.evaluate.gdl.coverage import sheet_files
+from ludoteca.evaluate.gdl.coverage import select_sheets
 from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
@@ -56,24 +56,17 @@ def bench_gdl_peers(
         ValueError: if the peers or a sheet are missing, or `seconds` is not positive.
         OSError: if a file cannot be written.
     """
-    from ludoteca.envs.gdl.own_sheets import FOLDER
-
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
-    if sheets is not None and not sheets.exists():
-        raise ValueError(f"there is no file or folder {sheets}")
-    files = dict(sheet_files(sheets or FOLDER))
-    for name in only:
-        if name not in files:
-            raise ValueError(f"{sheets or FOLDER} has no sheet {name}")
+    files = select_sheets(sheets, only)
     find_java()  # raises if the peers are missing
     console = Console(highlight=False)
     java_options = os.environ.get("JDK_JAVA_OPTIONS", "")
     content = run_provenance(seconds_per_workload=seconds, java_options=java_options)
     content["versions"]["java"] = java_version()
     speeds: list[SheetSpeed] = []
-    for name in only or files:
-        speed = measure_sheet(name, files[name], seconds)
+    for name, file in files.items():
+        speed = measure_sheet(name, file, seconds)
         speeds.append(speed)
         console.print(terminal_line(speed), soft_wrap=True)
         content["about"]["load_average_at_end"] = load_average()
@@ -82,9 +75,9 @@ def bench_gdl_peers(
             write_atomically(json, dumps(content, indent=1) + "\n")
         if page is not None:
             write_atomically(page, markdown_page(speeds, content))
-    for file, content_name in ((json, "all numbers"), (page, "page")):
-        if file is not None:
-            console.print(f"{content_name}: {file}", soft_wrap=True)
+    for written, content_name in ((json, "all numbers"), (page, "page")):
+        if written is not None:
+            console.print(f"{content_name}: {written}", soft_wrap=True)
     return speeds
 
 

@@ -19,7 +19,7 @@ from ludoteca.evaluate.bench.gdl import format_rate
 from ludoteca.evaluate.bench.gdl_peers import SingleWorkload
 from ludoteca.evaluate.bench.rounds import ROUNDS, noise
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
-from ludoteca.evaluate.gdl.coverage import sheet_files
+from ludoteca.evaluate.gdl.coverage import select_sheets
 from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
@@ -73,21 +73,14 @@ def bench_gdl_kernels(
         ValueError: if a sheet is missing or invalid, or `seconds` is not positive.
         OSError: if a file cannot be written.
     """
-    from ludoteca.envs.gdl.own_sheets import FOLDER
-
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
-    if sheets is not None and not sheets.exists():
-        raise ValueError(f"there is no file or folder {sheets}")
-    files = dict(sheet_files(sheets or FOLDER))
-    for name in only:
-        if name not in files:
-            raise ValueError(f"{sheets or FOLDER} has no sheet {name}")
+    files = select_sheets(sheets, only)
     console = Console(highlight=False)
     content = run_provenance(seconds_per_workload=seconds, agent=AGENT)
     speeds: list[KernelSpeed] = []
-    for name in only or files:
-        speed = measure_kernels(name, files[name], seconds)
+    for name, file in files.items():
+        speed = measure_kernels(name, file, seconds)
         speeds.append(speed)
         cells = zip(HEADINGS[1:], table_row(speed)[1:], strict=True)
         line = "; ".join(f"{what} {cell}" for what, cell in cells)

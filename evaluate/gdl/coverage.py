@@ -24,6 +24,7 @@ from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.network_cache import network_digest, save_network
+from ludoteca.envs.gdl.own_sheets import FOLDER
 from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.rules import RANDOM
 from ludoteca.envs.gdl.symmetries import find_sheet_board
@@ -121,6 +122,26 @@ def sheet_files(folder: Path) -> list[tuple[str, Path]]:
         (path.stem if stems.count(path.stem) == 1 else _long_name(path, folder), path)
         for path in files
     ]
+
+
+def select_sheets(sheets: Path | None, names: tuple[str, ...]) -> dict[str, Path]:
+    """Return the files of sheets by name.
+
+    Args:
+        sheets: folder of sheets, or one sheet; None: the folder of those of this package.
+        names: exact names of sheets, in the order of the result; by default all of the folder.
+
+    Raises:
+        ValueError: if the folder or a sheet does not exist.
+    """
+    folder = sheets or FOLDER
+    if not folder.exists():
+        raise ValueError(f"there is no file or folder {folder}")
+    files = dict(sheet_files(folder))
+    for name in names:
+        if name not in files:
+            raise ValueError(f"{folder} has no sheet {name}")
+    return {name: files[name] for name in names or files}
 
 
 def _long_name(path: Path, folder: Path) -> str:
