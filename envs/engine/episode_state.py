@@ -43,11 +43,8 @@ def scratch_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("joint", np.int64, (game.num_players,)),  # one action per player
             ("returns_before", np.float32, (game.num_players,)),  # returns before the step
-            (
-                "legal",
-                game.action_dtype,
-                (game.num_actions,),
-            ),  # legal actions of one player
+            # List of the legal actions of one player.
+            ("legal", game.action_dtype, (game.num_actions,)),
             ("padding", np.uint8, (CACHE_LINE,)),  # so that no two threads share a cache line
         ],
         align=True,

@@ -7,28 +7,16 @@ from pathlib import Path
 
 from fuzz_inputs import GOLDEN, Attempt, keep
 from mutations import mutate_bytes, mutate_json_text
+from short_othello import ROWS
 
 from ludoteca.envs.registry import make_game
-
-# The shortest game of Othello on 4x4: the rows of a data set in CSV, without the last column, the
-# label. 0: empty, 1 and 2: discs.
-SHORT = """
-0,0,0,0,0,1,2,0,0,2,1,0,0,0,0,0
-0,2,0,0,0,2,2,0,0,2,1,0,0,0,0,0
-0,2,1,0,0,2,1,0,0,2,1,0,0,0,0,0
-0,2,2,2,0,2,2,0,0,2,1,0,0,0,0,0
-1,2,2,2,0,1,2,0,0,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,2,0,0,0,0,2
-"""
 
 
 def tables(folder: Path) -> Attempt:
     """Load mutated data sets in CSV."""
     from ludoteca.train.data.storage import load_dataset
 
-    seed = "".join(f"{line},1\n" for line in SHORT.split()).encode()
+    seed = "".join(f"{line},1\n" for line in ROWS).encode()
     file = folder / "table.csv"
 
     def attempt(rng: random.Random) -> None:

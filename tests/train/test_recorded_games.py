@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from short_othello import ROWS
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.select import ACTION_SELECTIONS
@@ -31,23 +32,10 @@ def uct(simulations):
     return f"mcts:policy=uct,simulations={simulations},action_selection=mean"
 
 
-# The shortest game on 4x4: b1 c1 d1 a1 a3, white passes, d4. White (1) is left with a1 and no move.
-SHORT = """\
-0,0,0,0,0,1,2,0,0,2,1,0,0,0,0,0
-0,2,0,0,0,2,2,0,0,2,1,0,0,0,0,0
-0,2,1,0,0,2,1,0,0,2,1,0,0,0,0,0
-0,2,2,2,0,2,2,0,0,2,1,0,0,0,0,0
-1,2,2,2,0,1,2,0,0,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,1,0,0,0,0,0
-1,2,2,2,0,2,2,0,2,2,2,0,0,0,0,2
-""".splitlines()
-
-
 @pytest.mark.parametrize(("label", "player"), [(1, 0), (-1, 1)])
 def test_reads_handwritten_table(tmp_path, label, player):
     path = tmp_path / "hand.csv"
-    path.write_text("".join(f"{line},{label}\n" for line in SHORT))
+    path.write_text("".join(f"{line},{label}\n" for line in ROWS))
     games = load_dataset(path)
     names = [games.game.action_names[action] for action in games.actions[:, 0]]
     assert names == ["b1", "c1", "d1", "a1", "a3", "pass", "d4"]
@@ -59,7 +47,7 @@ def test_reads_handwritten_table(tmp_path, label, player):
 
 def test_reads_table_without_repeated_positions_at_passes(tmp_path):
     path = tmp_path / "hand.csv"
-    lines = [*SHORT[:6], SHORT[7]]
+    lines = [*ROWS[:6], ROWS[7]]
     path.write_text("".join(f"{line},1\n" for line in lines))
     games = load_dataset(path)
     assert games.game.params["auto_pass"]
@@ -296,7 +284,7 @@ def test_printed_games_agree_with_the_table(tmp_path, capsys, monkeypatch):
     main(replace(config, agents=("greedy", "random"), print_games=True))
     printed = re.findall(r"(?<=^game ).*?^label \S+$", capsys.readouterr().out, re.M | re.S)
     rows = [line.split(",") for line in (tmp_path / "a.csv").read_text().splitlines()]
-    starts = [k for k, row in enumerate(rows) if row[:16] == SHORT[0].split(",")]
+    starts = [k for k, row in enumerate(rows) if row[:16] == ROWS[0].split(",")]
     assert len(printed) == len(starts) == 10
     for k, (text, start, end) in enumerate(
         zip(printed, starts, [*starts[1:], len(rows)], strict=True)
