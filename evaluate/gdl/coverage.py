@@ -100,21 +100,21 @@ class SheetCoverage:
 
 
 def sheet_files(folder: Path) -> list[tuple[str, Path]]:
-    """Return the name and file of each sheet in a folder, the first version of each game.
+    """Return the name and file of each sheet in a folder, the newest version of each game.
 
     In the repository of GGP-Base, the folder of a game has a file METADATA and the first version,
-    and subfolders `v1`, `v2` have later versions, which are left out.
+    and subfolders `v1`, `v2` have later versions. Only the last of them is returned, with the name
+    that the first version would have.
 
     Raises:
         ValueError: if there are no sheets.
     """
     if folder.is_file():
         return [(folder.stem, folder)]
-    files = [
-        path
-        for path in sorted(folder.rglob("*.kif"))
-        if not (path.parent.parent / "METADATA").exists()
-    ]
+    sheets, newest = sorted(folder.rglob("*.kif")), dict[Path, int]()
+    for path in sheets:
+        newest[_game(path)] = max(newest.get(_game(path), 0), _version(path))
+    files = [path for path in sheets if _version(path) == newest[_game(path)]]
     if not files:
         raise ValueError(f"{folder} has no rule sheets (*.kif)")
     stems = [path.stem for path in files]
@@ -144,9 +144,22 @@ def select_sheets(sheets: Path | None, names: tuple[str, ...]) -> dict[str, Path
     return {name: files[name] for name in names or files}
 
 
+def _version(path: Path) -> int:
+    """Return the number of a sheet's version, 0 for the first one or if it has no versions."""
+    name = path.parent.name
+    is_later = name[:1] == "v" and name[1:].isdecimal()
+    return int(name[1:]) if is_later and (path.parent.parent / "METADATA").exists() else 0
+
+
+def _game(path: Path) -> Path:
+    """Return the folder of a sheet's game, which has all versions."""
+    return path.parent.parent if _version(path) else path.parent
+
+
 def _long_name(path: Path, folder: Path) -> str:
-    """Return the path of a sheet in its folder, without suffix."""
-    return "/".join(path.relative_to(folder).with_suffix("").parts)
+    """Return the path of a sheet in its folder, without suffix and without the folder `v1`."""
+    parts = path.relative_to(folder).with_suffix("").parts
+    return "/".join((*parts[:-2], parts[-1]) if _version(path) else parts)
 
 
 def trace_file(traces: Path, folder: Path, path: Path) -> Path:

@@ -35,12 +35,13 @@ STUCK = """
 
 
 def write_collection(folder):
-    """Write sheets as in the GGP Base repository: with a later version, and with a broken sheet."""
+    """Write sheets as in the GGP Base repository: with later versions, and with a broken sheet."""
     for name, text in (
         ("ticTacToe", find_sheet("tictactoe").read_text()),
-        ("ticTacToe/v1", "(role a)"),
         ("broken", "(role a"),
-        ("stuck", STUCK),
+        ("stuck", "(role a)"),
+        ("stuck/v2", "(role b)"),
+        ("stuck/v10", STUCK),
     ):
         (folder / name).mkdir(parents=True)
         (folder / name / "METADATA").write_text("{}")
@@ -58,11 +59,23 @@ def write_trace(folder, collection, wrong=False):
     file.write_text(text.replace("(mark a 1)", "(mark a 2)", 1) if wrong else text)
 
 
-def test_later_versions_are_omitted(tmp_path):
+def test_earlier_versions_are_omitted(tmp_path):
     write_collection(tmp_path)
-    assert [name for name, _ in sheet_files(tmp_path)] == ["broken", "stuck", "ticTacToe"]
+    files = {name: path.relative_to(tmp_path).as_posix() for name, path in sheet_files(tmp_path)}
+    assert files == {
+        "broken": "broken/broken.kif",
+        "stuck": "stuck/v10/stuck.kif",
+        "ticTacToe": "ticTacToe/ticTacToe.kif",
+    }
+    # Without METADATA the folder v1 is not a version, and all sheets of a folder are read.
+    for name in ("games/a.kif", "games/b.kif", "games/v1/a.kif"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("(role a)")
+    names = [name for name, _ in sheet_files(tmp_path / "games")]
+    assert names == ["a", "b", "v1/a"]
+    (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="has no rule sheets"):
-        sheet_files(tmp_path / "stuck" / "v1")
+        sheet_files(tmp_path / "empty")
 
 
 @pytest.mark.slow
