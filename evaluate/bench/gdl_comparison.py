@@ -22,7 +22,7 @@ from ludoteca.evaluate.bench.gdl_peers import (
     find_java,
     measure_sheet,
 )
-from ludoteca.evaluate.gdl.coverage import select_sheets
+from ludoteca.evaluate.gdl.sheet_files import select_sheets
 from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance

@@ -19,7 +19,7 @@ from ludoteca.evaluate.bench.gdl import format_rate
 from ludoteca.evaluate.bench.gdl_peers import SingleWorkload
 from ludoteca.evaluate.bench.rounds import ROUNDS, noise
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
-from ludoteca.evaluate.gdl.coverage import select_sheets
+from ludoteca.evaluate.gdl.sheet_files import select_sheets
 from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance

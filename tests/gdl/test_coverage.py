@@ -20,11 +20,10 @@ from ludoteca.evaluate.gdl.coverage import (
     conformance_of,
     measure_coverage,
     measure_speed,
-    sheet_files,
-    trace_file,
 )
 from ludoteca.evaluate.gdl.limited_process import ProcessError, run_in_limits
 from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
+from ludoteca.evaluate.gdl.sheet_files import sheet_files, trace_file
 
 # After one step o has no legal move, and at the end, after two, no role has a goal.
 STUCK = """

@@ -29,7 +29,7 @@ from typing import Any
 
 from ggp_base import BUILD, ROOT, GGPBase, ProverEndedError, Recording
 
-from ludoteca.evaluate.gdl.coverage import sheet_files, trace_file
+from ludoteca.evaluate.gdl.sheet_files import sheet_files, trace_file
 from ludoteca.evaluate.gdl.traces import read_trace
 from ludoteca.files import atomic_writer, read_json, write_atomically
 
