@@ -1,8 +1,10 @@
 """Markdown formatting of tables and numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean
 from typing import Any
 
+from ludoteca.evaluate.statistics.differences import mean_interval
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 
 
@@ -40,6 +42,21 @@ def with_interval(value: float, interval: tuple[float, float]) -> str:
     """
     low, high = interval
     return f"{value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def mean_text(values: Sequence[float], baseline: Sequence[float] | None = None) -> str:
+    """Return a mean of percentages with its 95 % interval, such as that of training runs.
+
+    Args:
+        values: percentages, one for each seed; a single one has no interval.
+        baseline: percentages of the same seeds, to subtract.
+    """
+    if baseline:
+        values = [value - other for value, other in zip(values, baseline, strict=True)]
+    if len(values) < 2:
+        return f"{values[0]:.1f}"
+    low, high = mean_interval(values)
+    return with_interval(mean(values), (low / 100, high / 100))
 
 
 def wilson_share(count: int, total: int) -> str:

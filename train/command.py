@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
+from ludoteca.divergence import DIVERGED, DivergedError
 from ludoteca.evaluate.cli.help_text import wrapped_help
 from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
@@ -297,9 +298,10 @@ def run_algorithm(name: str) -> None:
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:
-    """Run a command; invalid settings and signals end it with a message.
+    """Run a command; invalid settings, divergence and signals end it with a message.
 
-    If several processes of torchrun fail for one reason, rank 0 prints it.
+    The exit status after a divergence is `DIVERGED`. If several processes of torchrun fail for one
+    reason, rank 0 prints it.
 
     Args:
         name: name of the module that `python -m` runs, for messages.
@@ -311,7 +313,9 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
         with joined() as processes, wrapped_help(sys.argv[1:]):
             main()
     except (ValueError, OSError) as error:
-        sys.exit(1 if error is processes.received else f"{name}: {error}")
+        if error is not processes.received:
+            print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(DIVERGED if isinstance(error, DivergedError) else 1)
     except PeerLostError as error:
         print(f"{name}: {error}", file=sys.stderr)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ludoteca.divergence import DivergedError
 from ludoteca.envs.game import Game
 from ludoteca.train.allocator import disable_memory_trimming
 from ludoteca.train.checkpoint import Weights, as_arrays, copy_weights, write_if_changed
@@ -187,7 +188,7 @@ class SupervisedTraining(ABC):
         call of `save` then keeps everything, the updates of the current epoch included.
 
         Raises:
-            ValueError: if the network has diverged: its loss is not finite.
+            DivergedError: if the validation loss is not finite.
         """
         try:
             while not self.finished:
@@ -245,7 +246,7 @@ class SupervisedTraining(ABC):
 
         Raises:
             Stopped: if the run is to stop, or there is not enough time.
-            ValueError: if the network has diverged.
+            DivergedError: if the validation loss is not finite.
         """
         monitor, start = self.monitor, time.monotonic()
         if self.validation_seconds > monitor.seconds_left:
@@ -254,7 +255,7 @@ class SupervisedTraining(ABC):
         validation = self.validate()
         self.validation_seconds = max(self.validation_seconds, time.monotonic() - start)
         if not np.isfinite(validation["loss"]):
-            raise ValueError(
+            raise DivergedError(
                 f"the validation loss is {validation['loss']} after epoch {self.epoch + 1}: "
                 f"learning_rate={self.config.learning_rate:g} is too high for these data"
             )

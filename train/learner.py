@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.weights import find_weights
+from ludoteca.divergence import DivergedError
 from ludoteca.envs.game import Game
 from ludoteca.train.algorithm import Algorithm
 from ludoteca.train.examples import Batch
@@ -63,7 +64,7 @@ class NetworkLearner(TrainableModel[Any]):
             any. Shape `[N]`.
 
         Raises:
-            ValueError: if a loss in `plotted_losses` is not finite: training has diverged.
+            DivergedError: if a loss in `plotted_losses` is not finite.
         """
         algorithm = self._algorithm
         size = len(next(iter(batch.values())))
@@ -86,14 +87,14 @@ class NetworkLearner(TrainableModel[Any]):
         """Check that the losses of an update in `plotted_losses` are finite.
 
         Raises:
-            ValueError: if one is not.
+            DivergedError: if one is not.
         """
         config = self._algorithm.config
         checked = [losses[name] for name in self._algorithm.plotted_losses]
         if all(math.isfinite(loss) for loss in checked):
             return
         is_or_are = "loss of update {} is" if len(checked) == 1 else "losses of update {} are"
-        raise ValueError(
+        raise DivergedError(
             f"the {is_or_are.format(self.updates)} {' and '.join(map(str, checked))}: "
             f"learning_rate={config.learning_rate:g} is too high for "
             f"optimizer={config.optimizer!r} and max_grad_norm={config.max_grad_norm:g}"

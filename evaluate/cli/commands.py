@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ludoteca.agents.registry import split_agent_spec
+from ludoteca.divergence import DIVERGED, DivergedError
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
@@ -120,7 +121,7 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         if os.environ.get("LUDOTECA_DEBUG"):
             raise
         print(f"{_error_prefix(prog)}: {_error_text(error)}", file=sys.stderr)
-        return USAGE_ERROR
+        return DIVERGED if isinstance(error, DivergedError) else USAGE_ERROR
     return 0
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
 
 from ludoteca.evaluate.statistics.intervals import Z_95
 
@@ -63,6 +64,22 @@ def standard_error(values: NDArray[np.float64]) -> float:
         values: independent values. Shape `[n]`.
     """
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def mean_interval(values: ArrayLike) -> tuple[float, float]:
+    """Return Student's 95 % interval of a mean, such as that of a training run over seeds.
+
+    Args:
+        values: at least two independent values, about normally distributed. Shape `[n]`.
+
+    Raises:
+        ValueError: if there are fewer than two values.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if len(array) < 2:
+        raise ValueError(f"an interval of a mean needs at least 2 values, got {len(array)}")
+    half_width = float(student.ppf(0.975, len(array) - 1)) * standard_error(array)
+    return float(array.mean()) - half_width, float(array.mean()) + half_width
 
 
 def not_worse(costs: Mapping[Key, NDArray[np.float64]], best: Key) -> list[Key]:

@@ -18,6 +18,7 @@ An entry of `tasks` has the fields of `Task`, and:
   `recorded`: further settings in the record. Each is a table, or a list of tables that are merged.
   An option whose value is `""` is omitted.
 - `record`: names of the results that the record keeps; `false` if there is no record.
+- `may_diverge`: whether the report has the error instead of results if the training diverges.
 - `data`: name of the task whose games the command learns from.
 - `winners`: placeholders for the best agents of matches, by placeholder.
 - `pace`: the `match` that measured a time per move, and the `factor` for the placeholder `seconds`.
@@ -57,7 +58,8 @@ PLACEHOLDER = re.compile(r"\{([a-z]\w*(?:\.\w+)*)\}")
 MERGED = ("settings", "options", "recorded")  # fields of tables, or lists of tables to merge
 FIELDS = {
     "name", "part", "each", "kind", "module", "arguments", "requires", "label", "artifact",
-    "record", "data", "winners", "pace", "shipped", "longest_first", "summarize", *MERGED,
+    "record", "may_diverge", "data", "winners", "pace", "shipped", "longest_first", "summarize",
+    *MERGED,
 }  # fmt: skip
 Summarize = Callable[[Path], dict[str, Any]]
 
@@ -184,6 +186,7 @@ class Declaration:
             tuple(each.get("arguments", ())), tuple(requires), placeholders, each.get("kind", ""),
             each.get("label", ""), each.get("artifact", RESULTS_FILE),
             "-".join((each["name"], *networks.values())), tuple(record or ()), record is not False,
+            each.get("may_diverge", False),
             self._summaries[each["summarize"]] if "summarize" in each else None,
         )  # fmt: skip
 

@@ -16,10 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ludoteca.child_processes import run_child
+from ludoteca.divergence import DIVERGED
 from ludoteca.evaluate.studies.study import Task, Tasks
 from ludoteca.executor import WAIT, Executor, _Wait
 from ludoteca.executor import Task as WorkerTask
-from ludoteca.files import pack, unpack
+from ludoteca.files import pack, unpack, write_atomically
+from ludoteca.provenance import run_provenance
 from ludoteca.shared import Shared
 
 
@@ -135,7 +137,7 @@ def run_task(
 def run_command(
     task: Task, folder: Path, run: Callable[[list[str]], "subprocess.CompletedProcess[Any]"]
 ) -> None:
-    """Run the command of a task.
+    """Run the command of a task; if the training of a task that `may_diverge` diverges, write that.
 
     Args:
         task: the task.
@@ -147,5 +149,8 @@ def run_command(
     """
     command = [sys.executable, *task.arguments(folder)]
     completed = run(command)
-    if completed.returncode != 0:
+    if completed.returncode == DIVERGED and task.may_diverge:
+        diverged = {"diverged": completed.stderr.strip(), **run_provenance("torch")}
+        write_atomically(task.artifact(folder), json.dumps(diverged) + "\n")
+    elif completed.returncode != 0:
         raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{completed.stderr[-2000:]}")

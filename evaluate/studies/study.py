@@ -45,6 +45,7 @@ class Task:
     directory: str = ""  # name of the task's folder; by default `name`
     record_keys: tuple[str, ...] = ()  # keys of the artifact that the record keeps; default: all
     has_record: bool = True  # whether the task has a record
+    may_diverge: bool = False  # whether divergence is a result: the artifact is its message
     # Function that returns further entries of the record, given the task's folder.
     summarize: Callable[[Path], dict[str, Any]] | None = None
 
@@ -154,6 +155,8 @@ def make_record(task: Task, folder: Path) -> dict[str, Any] | None:
         return None
     artifact = task.artifact(folder)
     content = read_json(artifact)
+    if "diverged" in content:
+        return {"settings": settings_of(task), **content}
     selected = {key: content[key] for key in task.record_keys or content}
     summary = task.summarize(artifact.parent) if task.summarize else {}
     return {"settings": settings_of(task), **selected, **summary}

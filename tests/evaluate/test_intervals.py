@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from ludoteca.evaluate.statistics.differences import mean_interval
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 
 
@@ -84,3 +85,11 @@ def test_invalid_counts_are_rejected():
             score_interval(wins, draws, n)
     with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
         score_interval(1, 1, 5, 1.0)
+
+
+def test_interval_of_a_mean_matches_hand_computation():
+    # The standard error is 1 / sqrt(3); Student's quantile with 2 degrees of freedom is 4.30265.
+    assert mean_interval([1, 2, 3]) == pytest.approx((2 - 2.48414, 2 + 2.48414), abs=1e-5)
+    assert mean_interval([5.0, 5.0]) == (5.0, 5.0)
+    with pytest.raises(ValueError, match="at least 2 values, got 1"):
+        mean_interval([1.0])

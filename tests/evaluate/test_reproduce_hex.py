@@ -27,9 +27,12 @@ pytestmark = pytest.mark.interpreted
 STUDY = make_study()
 PARTS = STUDY.parts
 PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
+FLOAT32_TASKS = PARTS["float32"]
 AC_TASKS = PARTS["actor-critic"]
 NAMES = STUDY.template_names
 SEEDS = NAMES["seeds"]
+DIVERGED = "the loss of update 12 is nan: learning_rate=0.01 is too high"
+WINS_BY_SEED = (760, 780, 800, 820, 840)  # of 1,000 games, in invented runs of an ablation
 GRID = read_data("hex/tanaka2018.toml")["grid"]
 
 
@@ -79,7 +82,7 @@ def test_runs_are_those_of_the_paper():
     assert parsed(PAPER_TASKS["board-8"]).game == "hex:board_size=8,first=white"
     assert parsed(PAPER_TASKS["second"]).agent_seat == "second"
     # The settings exactly as the paper states them.
-    literal = parsed(PAPER_TASKS["ablation-literal"])
+    literal = parsed(PAPER_TASKS["ablation-literal-0"])
     assert (literal.network, literal.win_reward, literal.loss_reward) == (
         parse("dqn", ["tanaka2018"]).network,
         100.0,
@@ -89,9 +92,31 @@ def test_runs_are_those_of_the_paper():
 
 def test_every_ablation_has_a_label():
     labels = {name: run.label for name, run in PAPER_TASKS.items() if name.startswith("ablation")}
-    assert labels == {f"ablation-{row['name']}": row["label"] for row in NAMES["ablations"]}
+    assert labels == {
+        f"ablation-{row['name']}-{seed}": row["label"]
+        for row in NAMES["ablations"]
+        for seed in NAMES["ablation_seeds"]
+    }
     assert all(labels.values())
-    assert len(set(labels.values())) == len(labels)
+    assert len(set(labels.values())) == len(NAMES["ablations"])
+
+
+def test_runs_of_an_ablation_differ_in_their_seeds_only():
+    configs = [parsed(PAPER_TASKS[f"ablation-both-{seed}"]) for seed in range(5)]
+    assert [config.seed for config in configs] == list(range(5))
+    assert len({replace(config, seed=0, run_dir=Path("x")) for config in configs}) == 1
+
+
+def test_float32_runs_differ_from_the_others_in_their_precision_only():
+    for other, name in [("ablation-both-3", "float32-3"), ("best", "float32-best")]:
+        half, single = parsed(PAPER_TASKS[other]), parsed(FLOAT32_TASKS[name])
+        assert (half.precision, single.precision) == ("auto", "float32")
+        assert replace(half, precision="float32", run_dir=single.run_dir) == single
+
+
+def test_only_ablations_with_rewards_of_100_may_diverge():
+    names = {name.rpartition("-")[0] for name, run in STUDY.tasks.items() if run.may_diverge}
+    assert names == {"ablation-weights", "ablation-head"}
 
 
 def test_ours_use_no_more_games_than_the_paper():
@@ -148,12 +173,16 @@ def write_fake_run(
 def fake_runs(tmp_path):
     """Return a folder with invented runs of all tasks."""
     folder = tmp_path / "runs"
-    for name, run in PAPER_TASKS.items():
+    for name, run in {**PAPER_TASKS, **FLOAT32_TASKS}.items():
         seat = "second" if name == "second" else "first"
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
-        write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, 700)
+        wins = WINS_BY_SEED[int(name[-1])] if name.startswith("ablation-memory") else 700
+        write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, wins)
     for name, run in OUR_TASKS.items():
         write_fake_run(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
+    about = {"date": "2026-07-25T00:00", "cpu": "cpu", "cores": 2}
+    diverged = {"diverged": f"ludoteca.train.dqn: {DIVERGED}", "about": about}
+    (folder / "ablation-weights-1/results.json").write_text(json.dumps(diverged))
     return folder
 
 
@@ -161,6 +190,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     out = tmp_path / "report"
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
+        "float32": {name: record_of(fake_runs / name) for name in FLOAT32_TASKS},
         "beyond": {name: record_of(fake_runs / name) for name in OUR_TASKS},
         "actor-critic": {},
     }
@@ -178,11 +208,17 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
     first = "5x5, first player against mixed:epsilon=0.2 | 77 (in training games)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
+    # By hand: the standard error is 3.1623 / sqrt(5); Student's quantile for 5 seeds is 2.7764.
+    row = "76.0, 78.0, 80.0, 82.0, 84.0 | 80.0 (76.1 to 83.9) | 10.0 (6.1 to 13.9) |"
+    assert f"replay buffer of 30,000 instead of 300 | 27.0 (27.0 to 27.0) | {row}" in text
+    assert "rewards 100 | - | 70.0, 70.0, 70.0, 70.0, 1 diverged | - | - | 0.05," in text
+    assert f"- `ablation-weights-1`: {DIVERGED}." in text
+    assert "float32 less bfloat16 with the same seed, is\n0.0 (0.0 to 0.0) %" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    # 51 runs of 36 s each.
-    assert "0.51 hours for 51 of 51 runs with the paper's settings (one core each)" in text
+    # 87 runs of 36 s each, and one that diverged.
+    assert "0.87 hours for 88 of 88 runs with the paper's settings (one core each)" in text
     content = json.loads((out / "results.json").read_text())
     assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
@@ -192,14 +228,15 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     out = tmp_path / "report"
     some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
     records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}}
-    records |= {"beyond": {}, "actor-critic": {}}
+    records |= {"float32": {}, "beyond": {}, "actor-critic": {}}
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     assert "## Ablation" in text
     assert "(table 4.1)" not in text
-    assert "for 43 of 51 runs" in text
+    assert "for 80 of 88 runs" in text
     assert valid_records(out, PARTS) == records
-    longer = {name: replace(run, options={"games": 10**9}) for name, run in PAPER_TASKS.items()}
+    games = {"games": 10**9}
+    longer = {k: replace(run, options=games, settings=games) for k, run in PAPER_TASKS.items()}
     empty = {name: {} for name in PARTS}
     assert valid_records(out, {**PARTS, "tanaka2018": longer}) == empty
     assert valid_records(tmp_path / "none", PARTS) == empty
@@ -212,6 +249,7 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     out = tmp_path / "report"
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
+        "float32": {},
         "beyond": {},
         "actor-critic": {},
     }
@@ -220,7 +258,7 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     arguments = ["hex", "--part", "tanaka2018", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "tanaka2018: 0 of 51 tasks" in capsys.readouterr().err
+    assert "tanaka2018: 0 of 88 tasks" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -235,8 +273,15 @@ def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     wrong = training_task("wrong", {"games": 10, "game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
         run_tasks({"wrong": wrong}, tmp_path, 1, show_progress=False)
+    diverging = training_task("diverging", settings | {"learning_rate": 1e9, "games": 100})
+    with pytest.raises(RuntimeError, match=r"(?s)diverging failed: .*the loss of update"):
+        run_tasks({"diverging": diverging}, tmp_path, 1, show_progress=False)
+    run_tasks({"x": replace(diverging, may_diverge=True)}, tmp_path, 1, show_progress=False)
+    record = make_record(diverging, tmp_path)
+    assert record.keys() == {"settings", "diverged", "about", "versions"}
+    assert record["diverged"].startswith("ludoteca.train.dqn: the loss of update")
     assert main(["hex", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'tanaka2018', 'beyond'" in capsys.readouterr().err
+    assert "part must be one of 'all', 'tanaka2018', 'float32', 'beyond'" in capsys.readouterr().err
 
 
 def test_values_of_the_agent_can_be_drawn(tmp_path):
@@ -264,9 +309,8 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
         about = records[name]["about"]
         match = {"games": 1_000, "agents": [{"total": total, "seats": seats}], "about": about}
         records[f"duel-{seed}"] = {"settings": {}, **match}
-    write_report(
-        STUDY, {"tanaka2018": {}, "beyond": {}, "actor-critic": records}, tmp_path / "out", tmp_path
-    )
+    empty = {part: {} for part in PARTS}
+    write_report(STUDY, empty | {"actor-critic": records}, tmp_path / "out", tmp_path)
     assert valid_records(tmp_path / "out")["actor-critic"] == records
     text = (tmp_path / "out" / "report.md").read_text()
     low, high = (f"{100 * x:.1f}" for x in wilson(975, 1000))

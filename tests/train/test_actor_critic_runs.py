@@ -9,6 +9,7 @@ import torch
 from actor_critic_settings import TINY, TINY_SEARCH, TINY_SEARCH_GEESE, TINY_UIB2021, UIB2021_CONFIG
 
 from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.divergence import DivergedError
 from ludoteca.train.command import parse
 from ludoteca.train.command import run as main
 from ludoteca.train.loop import RLTraining
@@ -33,7 +34,7 @@ def test_non_finite_losses_end_a_run(config, tmp_path):
     training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
-    with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
+    with pytest.raises(DivergedError, match=r"losses of update 1 are nan and nan: learning_rate="):
         training.learn(training.play(0))
 
 

@@ -13,6 +13,7 @@ from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.search.network.selection import NetworkSearchConfig
+from ludoteca.divergence import DivergedError
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
@@ -343,7 +344,7 @@ def test_non_finite_losses_end_a_run(tmp_path):
     batch = {"planes": planes, "policy": policies, "value": np.zeros(2, np.float32)}
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
-    with pytest.raises(ValueError, match="losses of update 1 are nan and nan: learning_rate="):
+    with pytest.raises(DivergedError, match="losses of update 1 are nan and nan: learning_rate="):
         training.learner.update(batch, 0.0)
 
 

@@ -11,6 +11,7 @@ from imitation_runs import DEFAULT, SMALL, TINY, TINY_PLAIN, UIB2021, VIEWS, gam
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.divergence import DivergedError
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.data.positions import replay_positions
@@ -276,5 +277,5 @@ def test_invalid_settings_raise(changes, problem, mixed, tmp_path):
 
 def test_diverged_training_raises(mixed, tmp_path):
     config = tiny(mixed, tmp_path, UIB2021, learning_rate=1e9, momentum=0.0)
-    with pytest.raises(ValueError, match="learning_rate=1e\\+09 is too high"):
+    with pytest.raises(DivergedError, match="learning_rate=1e\\+09 is too high"):
         trained(config)

@@ -18,6 +18,7 @@ from interrupted_runs import (
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.divergence import DIVERGED, DivergedError
 from ludoteca.envs.registry import make_game
 from ludoteca.train.command import run as main
 from ludoteca.train.command import run_command
@@ -211,7 +212,7 @@ def test_second_signal_quits_and_prints_the_state(checkpoint, tmp_path, monkeypa
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_commands_end_with_the_status_of_their_signal():
+def test_commands_end_with_the_status_of_their_signal_or_error(capfd):
     def run(error: BaseException) -> int:
         def end() -> None:
             raise error
@@ -231,6 +232,10 @@ def test_commands_end_with_the_status_of_their_signal():
     assert run(Interrupted(signal.SIGTERM)) == 143
     assert run(Interrupted(signal.SIGINT)) == 130
     assert run(KeyboardInterrupt()) == 130
+    assert run(ValueError("games must be positive")) == 1
+    assert run(DivergedError("the loss is nan")) == DIVERGED == 3
+    messages = capfd.readouterr().err.splitlines()
+    assert messages[-2:] == ["test: games must be positive", "test: the loss is nan"]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
 """Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with further runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ludoteca.evaluate.markdown import with_interval
+from ludoteca.evaluate.markdown import mean_text, with_interval
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.hex import curves
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Study, Task
+from ludoteca.evaluate.studies.study import Study, Task, settings_of
 from ludoteca.evaluate.studies.verdicts import target_verdict
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
@@ -34,6 +34,8 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "evaluation_result": evaluation_result,
             "result_text": result_text,
             "reached": reached,
+            "greedy_wins": greedy_wins,
+            "mean_text": mean_text,
         },
         draw=curves.draw,
         is_valid_record=has_enough_games,
@@ -41,7 +43,12 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
 
 
 def has_enough_games(record: Mapping[str, Any], task: Task) -> bool:
-    """Return whether a training run or a match had at least as many games as its task has now."""
+    """Return whether a training run or a match had at least as many games as its task has now.
+
+    The settings of a run that diverged must be equal.
+    """
+    if "diverged" in record:
+        return bool(record["settings"] == settings_of(task))
     played: int = record.get("config", record)["games"]  # matches have no "config"
     return played >= int(task.options["games"])
 
@@ -72,6 +79,11 @@ def reached(result: Mapping[str, Any], opponent: str, target: float) -> str:
         won = float(result["wins"] == result["games"])
         return target_verdict(1, (won, won))
     return target_verdict(target, (100 * result["low"], 100 * result["high"]))
+
+
+def greedy_wins(runs: Iterable[Mapping[str, Any]], opponent: str) -> list[float]:
+    """Return the percentages of games that networks win as first player with greedy play."""
+    return [100 * evaluation_result(run, opponent, "first")["win_rate"] for run in runs]
 
 
 reproduce = study_command(
