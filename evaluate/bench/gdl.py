@@ -14,8 +14,9 @@ from typing import Any
 from rich.console import Console
 
 from ludoteca.evaluate.gdl.coverage import MAX_REASON, SheetCoverage, survey
+from ludoteca.evaluate.gdl.sheet_files import sheet_files
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import write_atomically
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
 COMPARED_GAMES = 10  # finished games of a sheet that make its comparison complete
@@ -34,10 +35,11 @@ def bench_gdl(
     seconds: float = 2.0,
     only: tuple[str, ...] = (),
     conformance: str = "",
+    keep: bool = False,
 ) -> list[SheetCoverage]:
     """Load rule sheets, play random games, compare with GGP-Base, and print the table.
 
-    The files are written after each sheet, so that an interrupted run leaves its results.
+    The files are written after each sheet: with `keep`, an interrupted run continues.
 
     Args:
         sheets: folder of sheets, or one sheet; by default those of this package.
@@ -50,9 +52,14 @@ def bench_gdl(
         only: names of sheets, or their prefixes; by default all.
         conformance: `"interpreted"` or `"compiled"`: also check the conformance of each sheet, see
             `ludoteca.evaluate.gdl.conformance`, in this mode; an empty string: do not.
+        keep: keep the results in the file `json`, and measure the sheets that it lacks, or those in
+            `only`.
+
+    Returns:
+        The results, including those that are kept, in the order of the sheets.
 
     Raises:
-        ValueError: if there is no such sheet, or `seconds` is not positive.
+        ValueError: if there is no such sheet, `seconds` is not positive, or `keep` lacks `json`.
         OSError: if a file cannot be written.
     """
     from ludoteca.envs.gdl.own_sheets import FOLDER
@@ -62,27 +69,54 @@ def bench_gdl(
     for folder in (sheets, traces):
         if folder is not None and not folder.exists():
             raise ValueError(f"there is no file or folder {folder}")
+    if keep and json is None:
+        raise ValueError("results are kept in their file: --keep needs --json")
     console = Console(highlight=False)
     content: dict[str, Any] = run_provenance(seconds_per_sheet=seconds)
-    results: list[SheetCoverage] = []
-    console.print(terminal_line(HEADINGS))
     sheets = sheets or FOLDER
-    for coverage in survey(sheets, traces, MAX_LOAD_SECONDS, seconds, only, conformance):
-        results.append(coverage)
+    order = [name for name, _ in sheet_files(sheets)]
+    if not any(name.startswith(only or "") for name in order):
+        raise ValueError(f"no sheet of {sheets} begins with {' or '.join(only)}")
+    kept: dict[str, SheetCoverage] = {}
+    if keep and json is not None and json.exists():
+        kept, content["earlier_runs"] = read_results(json)
+    results = [kept[name] for name in order if name in kept]
+    skip = () if only else tuple(kept)
+    console.print(terminal_line(HEADINGS))
+    for coverage in survey(sheets, traces, MAX_LOAD_SECONDS, seconds, only, conformance, skip):
+        kept[coverage.name] = coverage
+        results = [kept[name] for name in order if name in kept]
         console.print(terminal_line(table_row(coverage)), soft_wrap=True)
         content["about"]["load_average_at_end"] = load_average()
         content["sheets"] = [asdict(coverage) for coverage in results]
         if json is not None:
             write_atomically(json, dumps(content, indent=1) + "\n")
         if page is not None:
-            write_atomically(page, markdown_page(results, content["about"]))
-    if not results:
-        raise ValueError(f"no sheet of {sheets} begins with {' or '.join(only)}")
+            runs = [*content.get("earlier_runs", ()), content["about"]]
+            write_atomically(page, markdown_page(results, runs))
     console.print(summary(results), soft_wrap=True)
     for file, content_name in ((json, "all numbers"), (page, "page")):
         if file is not None:
             console.print(f"{content_name}: {file}", soft_wrap=True)
     return results
+
+
+def read_results(json: Path) -> tuple[dict[str, SheetCoverage], list[dict[str, Any]]]:
+    """Return the results in a file by sheet, and the provenance of the runs that wrote it.
+
+    Raises:
+        ValueError: if the file has not been written by `bench_gdl`.
+    """
+    content = read_json(json)
+    try:
+        results = [
+            SheetCoverage(**row | {"differences": tuple(row["differences"])})
+            for row in content["sheets"]
+        ]
+        runs = [*content.get("earlier_runs", ()), content["about"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{json} has no results of sheets: {error!r}") from None
+    return {coverage.name: coverage for coverage in results}, runs
 
 
 def terminal_line(cells: Sequence[str]) -> str:
@@ -215,14 +249,20 @@ def unfinished(results: Sequence[SheetCoverage]) -> str:
     )
 
 
-def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> str:
-    """Return the page with the totals and the table of all sheets."""
+def markdown_page(results: Sequence[SheetCoverage], runs: Sequence[dict[str, Any]]) -> str:
+    """Return the page with the totals and the table of all sheets.
+
+    Args:
+        results: results of the sheets.
+        runs: provenance of the runs that measured them, the last one at the end.
+    """
     few = unfinished(results)
+    written = [f"`{run['command']}` on {run['date'][:10]}, {run['cpu']}" for run in runs]
     return "\n".join(
         [
             "# Coverage of rule sheets",
             "",
-            f"Written by `{about['command']}` on {about['date'][:10]}, {about['cpu']}.",
+            f"Written by {', then '.join(written)}.",
             "",
             summary(results),
             *(["", few] if few else []),

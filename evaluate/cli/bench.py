@@ -30,6 +30,7 @@ def bench(
     conformance: Annotated[
         Literal["interpreted", "compiled"] | None, arg(help_behavior_hint="")
     ] = None,
+    keep: bool = False,
 ) -> None:
     """Benchmark environments or searches, and other packages if they are installed.
 
@@ -61,18 +62,20 @@ def bench(
         page: write the table into this file, in Markdown (gdl).
         conformance: also check the rules and environments of each sheet by the suites of
             ludoteca.testing, as interpreted games or compiled, which takes a minute for each (gdl).
+        keep: keep the results in the file --json, and measure only the sheets that it lacks, or
+            those in --only: an interrupted run continues (gdl).
     """
-    if benchmark != "gdl" and (sheets or traces or page or conformance or kernels):
+    if benchmark != "gdl" and (sheets or traces or page or conformance or kernels or keep):
         raise ValueError(
-            "--sheets, --traces, --page, --conformance and --kernels are for bench gdl, not bench "
-            f"{benchmark}"
+            "--sheets, --traces, --page, --conformance, --kernels and --keep are for bench gdl, "
+            f"not bench {benchmark}"
         )
     if benchmark == "gdl":
         if strength:
             raise ValueError("bench gdl takes no --strength")
-        if (peers or kernels) and (traces is not None or conformance is not None):
+        if (peers or kernels) and (traces is not None or conformance is not None or keep):
             option = "--peers" if peers else "--kernels"
-            raise ValueError(f"bench gdl {option} takes no --traces or --conformance")
+            raise ValueError(f"bench gdl {option} takes no --traces, --conformance or --keep")
         if peers and kernels:
             raise ValueError("bench gdl takes --peers or --kernels, not both")
         if kernels:
@@ -87,7 +90,7 @@ def bench(
             return
         from ludoteca.evaluate.bench.gdl import bench_gdl
 
-        bench_gdl(sheets, traces, json, page, seconds, only, conformance or "")
+        bench_gdl(sheets, traces, json, page, seconds, only, conformance or "", keep)
         return
     if executor != "local" and benchmark != "actors":
         raise ValueError(

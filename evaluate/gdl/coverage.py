@@ -9,7 +9,7 @@ conformance is checked in another one.
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
 MAX_REASON = 160  # maximum number of characters of a reason in the table
+# CPU seconds of a comparison with GGP-Base: far more than it should take, except if it is endless.
+COMPARISON_SECONDS = 600.0
 # CPU seconds of the conformance checks of a sheet, without its compilation: interpreted, compiled.
 CONFORMANCE_SECONDS = (60.0, 600.0)
 CHECKED_STEPS = 100  # number of steps of 512 random games in which states are checked
@@ -106,6 +108,7 @@ def survey(
     seconds: float,
     names: tuple[str, ...],
     conformance: str = "",
+    skip: Collection[str] = (),
 ) -> Iterator[SheetCoverage]:
     """Yield the coverage of each sheet of a folder.
 
@@ -118,6 +121,7 @@ def survey(
         names: prefixes of the names of the sheets; all if empty.
         conformance: `"interpreted"` or `"compiled"`: the mode in which the conformance of each
             sheet is checked; an empty string: it is not checked.
+        skip: names of sheets to skip.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
 
@@ -126,15 +130,14 @@ def survey(
     if conformance == "interpreted":
         check_conformance(find_sheet("breakthrough"), max_seconds)
     for name, path in sheet_files(folder):
-        if names and not name.startswith(names):
+        if name in skip or not name.startswith(names or ""):
             continue
         trace = None if traces is None else trace_file(traces, folder, path)
         measure = partial(
             measure_coverage, name, path, trace, max_seconds, seconds, bool(conformance)
         )
         try:
-            # Far more than loading and playing should take, so it stops only endless work.
-            coverage = run_in_limits(measure, 4 * max_seconds + 10 * seconds + 60)
+            coverage = run_in_limits(measure, 4 * max_seconds + 10 * seconds + COMPARISON_SECONDS)
         except ProcessError as error:
             coverage = SheetCoverage(name, failure=str(error))
         if conformance and not coverage.failure:

@@ -124,6 +124,36 @@ def test_bench_writes_page_and_numbers(tmp_path, capsys):
     assert rows["broken"]["failure"]
 
 
+def test_an_earlier_run_is_continued_and_its_results_are_kept(tmp_path, capsys):
+    collection = tmp_path / "games"
+    write_collection(collection)
+    page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
+    options = {"json": numbers, "page": page, "seconds": 0.01, "keep": True}
+    bench_gdl(collection, only=("ticTac",), **options)
+    content = json.loads(numbers.read_text())
+    content["sheets"][0]["roles"] = 77  # a mark
+    numbers.write_text(json.dumps(content))
+    bench_gdl(collection, only=("stu",), **options)  # measures these only
+    assert [result.name for result in bench_gdl(collection, **options)] == [
+        "broken",
+        "stuck",
+        "ticTacToe",
+    ]
+    content = json.loads(numbers.read_text())
+    assert len(content["earlier_runs"]) == 2
+    assert content["sheets"][2]["roles"] == 77
+    bench_gdl(collection, only=("ticTacToe",), **options)  # measures it again
+    assert json.loads(numbers.read_text())["sheets"][2]["roles"] == 2
+    assert "| broken |" in page.read_text()
+    assert page.read_text().count("on 20") == 4  # the dates of four runs
+    capsys.readouterr()
+    numbers.write_text("{}")
+    with pytest.raises(ValueError, match=r"numbers\.json has no results of sheets: KeyError"):
+        bench_gdl(collection, **options)
+    with pytest.raises(ValueError, match="--keep needs --json"):
+        bench_gdl(collection, keep=True)
+
+
 def test_differences_from_a_trace_are_shown(tmp_path):
     write_collection(tmp_path)
     write_trace(tmp_path, tmp_path, wrong=True)
@@ -222,7 +252,7 @@ def test_info_describes_a_sheet(capsys):
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
         (
             ["gdl", "--kernels", "--conformance", "compiled"],
-            "--kernels takes no --traces or --conf",
+            "--kernels takes no --traces, --conf",
         ),
         (["gdl", "--kernels", "--only", "nonsense"], "has no sheet nonsense"),
         (["gdl", "--kernels", "--peers"], "takes --peers or --kernels, not both"),
