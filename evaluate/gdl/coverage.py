@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 
 INTERPRETED_SECONDS = 5.0  # of random games of a sheet that is interpreted
 MAX_REASON = 160  # maximum number of characters of a reason in the table
-# CPU seconds of a comparison with GGP-Base: far more than it should take, except if it is endless.
-COMPARISON_SECONDS = 600.0
-# CPU seconds of the conformance checks of a sheet, without its compilation: interpreted, compiled.
-CONFORMANCE_SECONDS = (60.0, 600.0)
+# CPU seconds of a comparison with GGP-Base, and of the conformance checks without the compilation:
+# more than they should take, unless they are endless.
+COMPARISON_SECONDS, CONFORMANCE_SECONDS = 600.0, 600.0
 CHECKED_STEPS = 100  # number of steps of 512 random games in which states are checked
 
 
@@ -150,7 +149,7 @@ def conformance_of(path: Path, max_seconds: float, compiled: bool) -> str:
     """Return `"passed"`, or the first violation in `check_conformance` in a limited process."""
     check = partial(check_conformance, path, max_seconds, compiled)
     try:
-        run_in_limits(check, max_seconds + CONFORMANCE_SECONDS[compiled])
+        run_in_limits(check, max_seconds + CONFORMANCE_SECONDS)
     except ProcessError as error:
         return str(error)
     return "passed"
