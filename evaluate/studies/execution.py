@@ -150,7 +150,7 @@ def run_command(
     command = [sys.executable, *task.arguments(folder)]
     completed = run(command)
     if completed.returncode == DIVERGED and task.may_diverge:
-        diverged = {"diverged": completed.stderr.strip(), **run_provenance("torch")}
+        diverged = {"diverged": completed.stderr.splitlines()[-1], **run_provenance("torch")}
         write_atomically(task.artifact(folder), json.dumps(diverged) + "\n")
     elif completed.returncode != 0:
         raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{completed.stderr[-2000:]}")

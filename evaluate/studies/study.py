@@ -45,7 +45,7 @@ class Task:
     directory: str = ""  # name of the task's folder; by default `name`
     record_keys: tuple[str, ...] = ()  # keys of the artifact that the record keeps; default: all
     has_record: bool = True  # whether the task has a record
-    may_diverge: bool = False  # whether divergence is a result: the artifact is its message
+    may_diverge: bool = False  # whether divergence is a result: the artifact has its message
     # Function that returns further entries of the record, given the task's folder.
     summarize: Callable[[Path], dict[str, Any]] | None = None
 
