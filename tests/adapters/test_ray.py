@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import fields, replace
 from functools import partial
@@ -43,6 +44,8 @@ def cluster(tmp_path_factory):
     """Run a cluster of two nodes with one processor each, on this machine."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     folder = tmp_path_factory.mktemp("r")  # a short name: paths of sockets are limited
+    # `Cluster` writes its address into Ray's default folder, without making the folder.
+    Path(tempfile.gettempdir(), "ray").mkdir(exist_ok=True)
     cluster = Cluster(initialize_head=True, head_node_args=NODE | {"temp_dir": str(folder)})
     cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
     yield cluster
