@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
 
 from ludoteca.evaluate.statistics.intervals import Z_95
 
@@ -75,6 +74,8 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     Raises:
         ValueError: if there are fewer than two values.
     """
+    from scipy.stats import t as student
+
     array = np.asarray(values, dtype=np.float64)
     if len(array) < 2:
         raise ValueError(f"an interval of a mean needs at least 2 values, got {len(array)}")

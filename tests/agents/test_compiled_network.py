@@ -77,13 +77,14 @@ def test_compiled_network_matches_pytorch(spec, filters, blocks):
 needs_int16 = pytest.mark.skipif(not HAS_INT16, reason="the CPU has no fast 16-bit integers")
 
 
+@pytest.mark.slow
 @needs_int16
 @pytest.mark.parametrize(
     ("spec", "filters", "blocks"),
     [
         ("connect4", 2 * vectors.LANES, 2),
-        pytest.param("othello", 64, 3, marks=pytest.mark.slow),
-        pytest.param("hex:board_size=5", 2 * vectors.LANES, 2, marks=pytest.mark.slow),
+        ("othello", 64, 3),
+        ("hex:board_size=5", 2 * vectors.LANES, 2),
     ],
 )
 def test_int16_is_more_exact_than_bfloat16(spec, filters, blocks):

@@ -196,6 +196,7 @@ def is_running(pid):
         return False
 
 
+@pytest.mark.slow
 def test_a_game_that_is_stopped_while_its_agent_compiles_pauses_at_once():
     agent = "stopping_agents:Compiling"
     with TestClient(make_app((agent,), num_workers=1), base_url=ADDRESS) as client:

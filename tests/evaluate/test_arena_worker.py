@@ -325,6 +325,7 @@ async def start_until_progress(worker, agent):
     return task, reports
 
 
+@pytest.mark.slow
 def test_real_processes_stop_compile_and_die():
     async def scenario():
         workers = SearchWorkers(1)

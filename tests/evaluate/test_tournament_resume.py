@@ -35,7 +35,8 @@ if __name__ == "__main__":
 LONG_TOURNAMENT = replace(SMALL_TOURNAMENT, games_per_pair=4000)
 
 
-@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
 def test_killed_tournament_resumes(tmp_path, processes):
     file = tmp_path / "killed" / GAMES_FILE
     (tmp_path / "child.py").write_text(CHILD)

@@ -296,6 +296,7 @@ def test_a_finished_run_can_be_reported_again(finished):
     assert again["evaluation"] == results["evaluation"]
 
 
+@pytest.mark.slow
 def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     # A command that this process ran long ago does not count.
     monkeypatch.setattr(command, "STARTED", time.monotonic() - 3600)
