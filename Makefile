@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KAGGLE := .venv-kaggle
-WORKERS ?= 2
+WORKERS ?= 3
 # GGP-Base, the reference implementation for rule sheets.
 GGP_BASE := .ggp-base
 GGP_BASE_URL ?= https://github.com/ggp-org/ggp-base.git
