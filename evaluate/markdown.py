@@ -1,7 +1,6 @@
 """Markdown formatting of tables and numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean
 from typing import Any
 
 from ludoteca.evaluate.statistics.differences import mean_interval
@@ -55,8 +54,8 @@ def mean_text(values: Sequence[float], baseline: Sequence[float] | None = None) 
         values = [value - other for value, other in zip(values, baseline, strict=True)]
     if len(values) < 2:
         return f"{values[0]:.1f}"
-    low, high = mean_interval(values)
-    return with_interval(mean(values), (low / 100, high / 100))
+    mean, low, high = mean_interval(values)
+    return with_interval(mean, (low / 100, high / 100))
 
 
 def wilson_share(count: int, total: int) -> str:

@@ -65,8 +65,8 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
-def mean_interval(values: ArrayLike) -> tuple[float, float]:
-    """Return Student's 95 % interval of a mean, such as that of a training run over seeds.
+def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
+    """Return a mean, such as that of runs over seeds, and its 95 % interval by Student's t.
 
     Args:
         values: at least two independent values, about normally distributed. Shape `[n]`.
@@ -79,8 +79,9 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     array = np.asarray(values, dtype=np.float64)
     if len(array) < 2:
         raise ValueError(f"an interval of a mean needs at least 2 values, got {len(array)}")
+    mean = float(array.mean())
     half_width = float(student.ppf(0.975, len(array) - 1)) * standard_error(array)
-    return float(array.mean()) - half_width, float(array.mean()) + half_width
+    return mean, mean - half_width, mean + half_width
 
 
 def not_worse(costs: Mapping[Key, NDArray[np.float64]], best: Key) -> list[Key]:

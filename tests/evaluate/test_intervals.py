@@ -89,7 +89,7 @@ def test_invalid_counts_are_rejected():
 
 def test_interval_of_a_mean_matches_hand_computation():
     # The standard error is 1 / sqrt(3); Student's quantile with 2 degrees of freedom is 4.30265.
-    assert mean_interval([1, 2, 3]) == pytest.approx((2 - 2.48414, 2 + 2.48414), abs=1e-5)
-    assert mean_interval([5.0, 5.0]) == (5.0, 5.0)
+    assert mean_interval([1, 2, 3]) == pytest.approx((2, 2 - 2.48414, 2 + 2.48414), abs=1e-5)
+    assert mean_interval([5.0, 5.0]) == (5.0, 5.0, 5.0)
     with pytest.raises(ValueError, match="at least 2 values, got 1"):
         mean_interval([1.0])
