@@ -55,7 +55,8 @@ demo: $(FOR_DEMO) ## train a deep Q-network on Hex 5x5, write runs/demo/report.m
 # An empty value enables byte code, which workers and the processes that tests start share.
 test test-browser test-tutorials test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
-# Workers take tests in the order of the files and share the cache of compiled code.
+# Workers take tests in the order of the files and share the cache of compiled code. Three
+# of them suit two cores, as some tests wait for processes.
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 

@@ -77,23 +77,26 @@ def bench_gdl(
     order = [name for name, _ in sheet_files(sheets)]
     if not any(name.startswith(only or "") for name in order):
         raise ValueError(f"no sheet of {sheets} begins with {' or '.join(only)}")
-    kept: dict[str, SheetCoverage] = {}
+    found: dict[str, SheetCoverage] = {}  # results by sheet
+    runs: list[dict[str, Any]] = []  # provenance of the runs that measured them
     if keep and json is not None and json.exists():
-        kept, content["earlier_runs"] = read_results(json)
-    results = [kept[name] for name in order if name in kept]
-    skip = () if only else tuple(kept)
+        found, runs = read_results(json)
+        content["earlier_runs"] = runs
+    results = [found[name] for name in order if name in found]
+    if page is not None and results:  # the page is complete also if nothing is left to measure
+        write_atomically(page, markdown_page(results, runs))
+    skip = () if only else tuple(found)
     console.print(terminal_line(HEADINGS))
     for coverage in survey(sheets, traces, MAX_LOAD_SECONDS, seconds, only, conformance, skip):
-        kept[coverage.name] = coverage
-        results = [kept[name] for name in order if name in kept]
+        found[coverage.name] = coverage
+        results = [found[name] for name in order if name in found]
         console.print(terminal_line(table_row(coverage)), soft_wrap=True)
         content["about"]["load_average_at_end"] = load_average()
         content["sheets"] = [asdict(coverage) for coverage in results]
         if json is not None:
             write_atomically(json, dumps(content, indent=1) + "\n")
         if page is not None:
-            runs = [*content.get("earlier_runs", ()), content["about"]]
-            write_atomically(page, markdown_page(results, runs))
+            write_atomically(page, markdown_page(results, [*runs, content["about"]]))
     console.print(summary(results), soft_wrap=True)
     for file, content_name in ((json, "all numbers"), (page, "page")):
         if file is not None:

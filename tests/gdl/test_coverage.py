@@ -146,6 +146,10 @@ def test_an_earlier_run_is_continued_and_its_results_are_kept(tmp_path, capsys):
     assert json.loads(numbers.read_text())["sheets"][2]["roles"] == 2
     assert "| broken |" in page.read_text()
     assert page.read_text().count("on 20") == 4  # the dates of four runs
+    text = page.read_text()
+    page.unlink()
+    bench_gdl(collection, **options)  # nothing is left to measure
+    assert page.read_text() == text
     capsys.readouterr()
     numbers.write_text("{}")
     with pytest.raises(ValueError, match=r"numbers\.json has no results of sheets: KeyError"):
