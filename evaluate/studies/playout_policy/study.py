@@ -8,7 +8,7 @@ maximum likelihood. Here the game is Breakthrough 6x6, and the values are those 
 
 from typing import Any
 
-from ludoteca.evaluate.exploit.curve import mean_interval
+from ludoteca.evaluate.statistics.differences import mean_interval
 from ludoteca.evaluate.studies.amaf.study import is_better, score
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Records, Study, Task
