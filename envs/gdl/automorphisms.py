@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.bits import ALL, ZERO
 from ludoteca.envs.gdl.batch import GAMES, WORDS, BatchSimulator, run
-from ludoteca.envs.gdl.bits import ALL, ZERO
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory, kernel
 

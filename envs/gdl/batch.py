@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.gdl.bits import ALL, ONE, ZERO, popcount, select_bit, transpose
+from ludoteca.envs.bits import ALL, ONE, ZERO, popcount, select_bit, transpose
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory, kernel

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.bits import ONE, ZERO, lowest
 from ludoteca.envs.gdl.automorphisms import Automorphism
-from ludoteca.envs.gdl.bits import ONE, ZERO, lowest
 from ludoteca.envs.gdl.boards import Board
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.percepts import make_observe_percepts

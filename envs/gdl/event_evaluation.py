@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.gdl.bits import ONE, ZERO, lowest, popcount, test_bit
+from ludoteca.envs.bits import ONE, ZERO, lowest, popcount, test_bit
 from ludoteca.envs.gdl.event_scratch import scratch_words, view_scratch
 from ludoteca.envs.gdl.event_tables import NO_HUB, NO_LOOP, make_event_tables
 from ludoteca.envs.gdl.full_evaluation import gate_arrays, walk_gates

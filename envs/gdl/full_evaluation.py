@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.gdl.bits import ONE
+from ludoteca.envs.bits import ONE
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.jit import compiled, factory, kernel

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludoteca.envs.bits import ONE, ZERO, lowest, popcount, test_bit
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.gdl.actions import NONE, ActionTable
-from ludoteca.envs.gdl.bits import ONE, ZERO, lowest, popcount, test_bit
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.evaluate import make_evaluation
 from ludoteca.envs.gdl.network import Network

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.bits import test_bit
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.bits import test_bit
 from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 from ludoteca.envs.jit import kernel

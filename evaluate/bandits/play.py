@@ -13,7 +13,7 @@ from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
-from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch
+from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch, make_tables
 
 Array = NDArray[np.float64]
 Settings = tuple[int, int, int, int, NDArray[np.int64]]
@@ -170,11 +170,11 @@ def _make_policy_play(policy: str, values: NDArray[np.float64], lazy: bool) -> P
 def _make_ucb1_play(rounds: int, alpha: float) -> Play:
     """Return the loop of UCB1 that pulls an arm many times at once."""
     play = make_play_ucb1()
-    roots = np.sqrt(np.log(np.maximum(np.arange(rounds + 1), 1)))
+    tables = make_tables(rounds)
 
     def play_problems(problems: Array, settings: Settings, regrets: Array, shares: Array) -> None:
         scratch = make_scratch(problems.shape[1])
-        play(problems, *settings, alpha, roots, *scratch, regrets, shares)
+        play(problems, *settings, alpha, *tables, *scratch, regrets, shares)
 
     return play_problems
 

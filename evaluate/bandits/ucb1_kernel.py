@@ -5,8 +5,9 @@ the same arms as the general one, `kernel.make_play`, but computes fewer scores:
 
 - Only the score of the arm that was pulled changes much. The others rise slowly with t, by at most
   a known slope. So an arm is pulled as long as its score exceeds the bound of the others.
-- Vector instructions count the rewards of its next pulls, many at once. The pulls are made if the
-  score would exceed the bound even if all failures came first.
+- The rewards of 64 pulls of an arm are drawn by vector instructions and kept as the bits of a word.
+  The next pulls are made at once if the score would exceed the bound even if all failures among
+  them came first.
 - The contenders are the few arms with the highest scores. Only they are scored as long as the best
   of them exceeds the bound of all others.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.search.distributions import sample_uniform
+from ludoteca.envs.bits import ONE, ZERO, popcount
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import GOLDEN_GAMMA, MIX_1, MIX_2, U11, U27, U30, U31
 from ludoteca.evaluate.bandits.run import add_results, reset_streams
@@ -24,10 +25,23 @@ from ludoteca.evaluate.bandits.run import add_results, reset_streams
 PADDING = 16  # the number of arms is rounded up to a multiple
 NO_ARM = -1e9  # mean of the arms that are added
 ROUNDING = 1e-12  # more than the rounding errors of scores and bounds
-MIN_BLOCK = 16  # fewer pulls than this are made one by one
-FEW, MANY = 4, 16  # numbers of contenders below and above which their range of scores is adapted
+BITS = 64  # number of rewards that are drawn at once
+MIN_PULLS = 3  # fewer pulls than this are made one by one
+CAUTION = 1.2  # share of failures among the pulls that are tried at once, divided by the mean one
+FEW, MANY = 3, 12  # numbers of contenders below and above which their range of scores is adapted
 FIRST_SPAN = 0.05  # first range of scores of the contenders
 REFRESH_SHARE = 32  # the largest 1 / sqrt(visits) is found again after t / REFRESH_SHARE rounds
+
+
+def make_tables(rounds: int) -> tuple[Any, ...]:
+    """Return numbers that the loop looks up instead of computing roots and quotients.
+
+    Returns:
+        `root_logs`, sqrt(ln t) of each t up to `rounds`, float64 `[rounds + 1]`, and `inverses`,
+        1 / t and 1 / sqrt(t), float64 `[rounds + 1, 2]`. Those of 0 are those of 1.
+    """
+    numbers = np.maximum(np.arange(rounds + 1), 1)
+    return np.sqrt(np.log(numbers)), np.stack([1 / numbers, 1 / np.sqrt(numbers)], axis=1)
 
 
 def make_scratch(arms: int) -> tuple[Any, ...]:
@@ -37,63 +51,57 @@ def make_scratch(arms: int) -> tuple[Any, ...]:
         `sums`, the visits and the sum of rewards of each arm, float64 `[2, K]`; `means` and
         `roots`, the mean reward and 1 / sqrt(visits), float64 `[N]`; `scores`, float64 `[N + 1]`,
         and the same memory as int64; `contenders`, int64 `[K + 1]`; the random streams, uint64
-        `[K + 1, 1]`.
+        `[K + 1, 1]`; `rewards`, the next rewards of each arm as bits, uint64 `[K]`.
     """
     padded = -(-arms // PADDING) * PADDING
     scores = np.zeros(padded + 1)
     return (
         np.zeros((2, arms)), np.zeros(padded), np.zeros(padded), scores, scores.view(np.int64),
-        np.zeros(arms + 1, np.int64), np.zeros((arms + 1, 1), np.uint64),
+        np.zeros(arms + 1, np.int64), np.zeros((arms + 1, 1), np.uint64), np.zeros(arms, np.uint64),
     )  # fmt: skip
 
 
 @kernel
-def count_rewards(state: Any, pulls: int, limit: Any) -> int:
-    """Return the number of rewards of the next pulls of an arm.
+def draw_rewards(stream: Any, probability: float) -> Any:
+    """Return the next `BITS` rewards of an arm as the bits of a word, and advance its stream.
 
-    Args:
-        state: state of the arm's random stream.
-        pulls: number of pulls.
-        limit: a pull is rewarded if its 53 random bits, as a number, are below this uint64.
+    A pull is rewarded if `distributions.sample_uniform` is below the probability.
     """
-    rewards = 0
-    for i in range(pulls):
+    limit, state, word = np.uint64(probability * 2.0**53), stream[0], ZERO
+    for i in range(BITS):
         z = np.add(state, np.multiply(np.uint64(i + 1), GOLDEN_GAMMA))
         z = np.multiply(z ^ (z >> U30), MIX_1)
         z = np.multiply(z ^ (z >> U27), MIX_2)
-        rewards += int(((z ^ (z >> U31)) >> U11) < limit)
-    return rewards
+        word |= np.uint64(((z ^ (z >> U31)) >> U11) < limit) << np.uint64(i)
+    stream[0] = np.add(state, np.multiply(np.uint64(BITS), GOLDEN_GAMMA))
+    return word
 
 
 @kernel
 def count_certain_pulls(
-    state: Any, probability: float, margin: float, decline: float, mean: float, visits: float,
-    most: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Return how often an arm is surely pulled next, and the rewards of these pulls.
-
-    One pull is always sure; its reward is not drawn, and returned as 0.
+    word: Any, most: int, margin: float, decline: float, mean: float, inverse: float
+) -> tuple[int, int]:
+    """Return how often an arm is surely pulled next, at least once, and the rewards of these pulls.
 
     Args:
-        state: state of the arm's random stream.
-        probability: success probability of the arm.
+        word: the rewards of its next pulls, from the lowest bit.
+        most: maximum number of pulls, at most the number of rewards.
         margin: its score minus the bound of the other scores.
         decline: how much the margin shrinks with each successful pull at most.
         mean: mean reward of the arm.
-        visits: number of its pulls.
-        most: maximum number of pulls.
+        inverse: 1 / visits.
     """
-    loss = mean / visits  # how much each failure reduces the margin at most
-    expected = margin / (decline + 2.0 * (1.0 - mean) * loss + ROUNDING)
-    if expected < MIN_BLOCK:
-        return 1, 0
-    pulls, limit = int(min(expected, most)), np.uint64(probability * 2.0**53)
+    loss = mean * inverse  # how much each failure reduces the margin at most
+    cost = decline + CAUTION * (1.0 - mean) * loss + ROUNDING
+    if margin < MIN_PULLS * cost:
+        return 1, int(word & ONE)
+    pulls = int(min(margin / cost, most))
     while pulls > 1:
-        rewards = count_rewards(state, pulls, limit)
+        rewards = popcount(word << np.uint64(BITS - pulls))
         if margin > (pulls - rewards) * loss + pulls * decline + ROUNDING:
             return pulls, rewards
-        pulls = pulls // 2 if pulls >= MIN_BLOCK else 1
-    return 1, 0
+        pulls //= 2
+    return 1, int(word & ONE)
 
 
 @kernel
@@ -170,9 +178,9 @@ def best_contender(
 def make_play_ucb1() -> Any:
     """Return the compiled loop.
 
-    `play(problems, first, seed, runs, rounds, checkpoints, alpha, root_logs, *scratch, regrets,
-    shares)` is the loop of `make_play` with the policy `ucb1`. `root_logs[t]` is sqrt(ln t),
-    float64 `[rounds + 1]`; the scratch space is that of `make_scratch`.
+    `play(problems, first, seed, runs, rounds, checkpoints, alpha, *tables, *scratch, regrets,
+    shares)` is the loop of `make_play` with the policy `ucb1`. `tables` are those of
+    `make_tables(rounds)`, the scratch space is that of `make_scratch`.
     """
 
     @compiled_without_allocation
@@ -185,6 +193,7 @@ def make_play_ucb1() -> Any:
         checkpoints: Any,
         alpha: float,
         root_logs: Any,
+        inverses: Any,
         sums: Any,
         means: Any,
         roots: Any,
@@ -192,6 +201,7 @@ def make_play_ucb1() -> Any:
         score_bits: Any,
         contenders: Any,
         streams: Any,
+        rewards: Any,
         regrets: Any,
         shares: Any,
     ) -> None:
@@ -212,9 +222,9 @@ def make_play_ucb1() -> Any:
                 span = math.inf if n <= MANY else FIRST_SPAN
                 largest_root, refresh = 1.0, 0
                 while t < rounds:
-                    pulls, rewards = 1, 0
-                    if t < n:
-                        arm = t  # choose each arm once, then as the policy does
+                    if t < n:  # choose each arm once, then as the policy does
+                        arm, rewards[t] = t, draw_rewards(streams[t], probabilities[t])
+                        pulls, successes = 1, int(rewards[t] & ONE)
                     else:
                         limit = bound + slope * (t - chosen)
                         if not means[arm] + width * roots[arm] > limit:
@@ -242,24 +252,23 @@ def make_play_ucb1() -> Any:
                                     t, alpha, width, sums, means, roots, contenders, count
                                 )
                             limit = bound = max(second, limit) + ROUNDING
-                        stop, visits = rounds, sums[0, arm]
+                        stop, visits = rounds, int(sums[0, arm])
                         if next_checkpoint < len(checkpoints):
                             stop = checkpoints[next_checkpoint]
-                        pulls, rewards = count_certain_pulls(
-                            streams[arm, 0], probabilities[arm],
+                        used = visits % BITS
+                        if used == 0:
+                            rewards[arm] = draw_rewards(streams[arm], probabilities[arm])
+                        pulls, successes = count_certain_pulls(
+                            rewards[arm] >> np.uint64(used), min(BITS - used, stop - t),
                             means[arm] + width * roots[arm] - limit,
-                            slope + width * roots[arm] / (2.0 * visits),
-                            means[arm], visits, stop - t,
+                            slope + 0.5 * width * roots[arm] * inverses[visits, 0],
+                            means[arm], inverses[visits, 0],
                         )  # fmt: skip
-                    if pulls == 1:
-                        rewards = int(sample_uniform(streams[arm]) <= probabilities[arm])
-                    else:
-                        skipped = np.multiply(np.uint64(pulls), GOLDEN_GAMMA)
-                        streams[arm, 0] = np.add(streams[arm, 0], skipped)
                     sums[0, arm] += pulls
-                    sums[1, arm] += rewards
-                    means[arm] = sums[1, arm] / sums[0, arm]
-                    roots[arm] = 1.0 / math.sqrt(sums[0, arm])
+                    sums[1, arm] += successes
+                    visits = int(sums[0, arm])
+                    means[arm] = sums[1, arm] * inverses[visits, 0]
+                    roots[arm] = inverses[visits, 1]
                     t += pulls
                     if next_checkpoint < len(checkpoints) and t == checkpoints[next_checkpoint]:
                         add_results(

@@ -11,7 +11,7 @@ from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.bandits import bandit_curves, play_bandits, random_problems
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
-from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch
+from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch, make_tables
 
 
 def test_greedy_policy_has_the_regret_of_one_pull() -> None:
@@ -153,10 +153,9 @@ def test_ucb1_pulls_many_times_at_once_as_in_the_general_loop(arms: int) -> None
 @pytest.mark.interpreted
 def test_interpreted_and_compiled_pulls_of_ucb1_agree() -> None:
     problems, checkpoints = random_problems(2, 20, seed=3), np.array([10, 400])
-    root_logs = np.sqrt(np.log(np.maximum(np.arange(401), 1)))
     regrets, shares = np.zeros((2, 2, 2))  # each [problems, checkpoints]
     with np.errstate(over="ignore"):  # the random number generator wraps around
-        settings = (problems, 0, 5, 2, 400, checkpoints, 0.01, root_logs, *make_scratch(20))
+        settings = (problems, 0, 5, 2, 400, checkpoints, 0.01, *make_tables(400), *make_scratch(20))
         make_play_ucb1().py_func(*settings, regrets, shares)
     compiled = bandit_curves(
         "ucb1", problems, 400, seed=5, runs=2, checkpoints=[10, 400], params={"alpha": 0.01}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.envs.gdl.bits import select_bit, transpose
+from ludoteca.envs.bits import select_bit, transpose
 
 pytestmark = pytest.mark.interpreted
 
