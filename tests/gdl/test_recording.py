@@ -109,6 +109,24 @@ def test_position_that_takes_too_long_ends_the_recording(monkeypatch, tmp_path, 
     assert trace.getvalue().decode() == line + "\n"  # without the incomplete line
 
 
+def test_game_without_an_answer_is_left_unfinished_if_asked(monkeypatch, tmp_path, positions):
+    line = positions[0].line()
+    use_java(monkeypatch, tmp_path, f"read task; echo '{line}'; exit 3")
+    prover, recording, trace = GGPBase(), record([]), io.BytesIO()
+    recording.skips = True
+    prover.record(recording, trace, 2.0)
+    assert (recording.error, recording.seconds, recording.skipped) == ("", 67.0, 1)
+    # The next of then three games begins, after the two draws of the first one.
+    assert recording.task(3.0).split("\t")[1:] == [
+        "3", "5", "20", "3.0", "9 1", "1", "0", "", "", "plain"
+    ]  # fmt: skip
+    # So it is if it is read from a file.
+    second = [position for position in positions if position.game == 1]
+    read = record([positions[0], *second])
+    assert (read.skipped, read.finished, read.is_done()) == (1, 1, False)
+    assert read.task(3.0).split("\t")[6] == "2"
+
+
 @pytest.mark.parametrize(
     ("script", "status"), [("read task; kill -9 $$", -9), ("exit 1", 1), ("read task", 0)]
 )

@@ -1,9 +1,9 @@
+import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,10 +49,10 @@ import org.ggp.base.util.statemachine.implementation.prover.ProverStateMachine;
  * more than three times the CPU seconds of the task and a minute.
  */
 public final class GdlTraces {
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final OperatingSystemMXBean SYSTEM =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
     private static final PrintStream OUT = System.out;
-    private static final long MAIN = Thread.currentThread().getId();
-    /** CPU time of the main thread, in nanoseconds, at which the process ends. */
+    /** CPU time of the process, garbage collection included, at which it ends, in nanoseconds. */
     private static volatile long latest = Long.MAX_VALUE;
 
     private final ProverStateMachine rules;
@@ -83,10 +83,10 @@ public final class GdlTraces {
         }
     }
 
-    /** Ends the process when the main thread has taken too much CPU time. */
+    /** Ends the process when it has taken too much CPU time. */
     private static void watch() {
         Thread watch = new Thread(() -> {
-            while (THREADS.getThreadCpuTime(MAIN) < latest) {
+            while (SYSTEM.getProcessCpuTime() < latest) {
                 try {
                     Thread.sleep(500);
                 } catch (InterruptedException error) {
@@ -101,7 +101,7 @@ public final class GdlTraces {
 
     private static void run(String[] task) throws Exception {
         double seconds = Double.parseDouble(task[4]);
-        long start = THREADS.getThreadCpuTime(MAIN);
+        long start = SYSTEM.getProcessCpuTime();
         long end = start + (long) (1e9 * seconds);
         latest = start + (long) (1e9 * (3 * seconds + 60));
         ProverStateMachine rules = new ProverStateMachine();
@@ -124,7 +124,7 @@ public final class GdlTraces {
             } else {
                 ply++;
             }
-            for (; state != null && THREADS.getThreadCpuTime(MAIN) < end; ply++) {
+            for (; state != null && SYSTEM.getProcessCpuTime() < end; ply++) {
                 state = traces.record(state, game, ply, ply < maxPlies);
             }
             if (state != null) {

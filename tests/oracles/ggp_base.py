@@ -31,9 +31,12 @@ class Recording:
         max_plies: maximum number of plies; longer games are cut off.
         transformed: whether the prover reads the rules as GGP-Base's `CondensationIsolator` splits
             them.
+        skips: whether a game without an answer for a position in time is left unfinished; otherwise
+            it ends the recording.
         draws: number of moves that each drawn move was one of.
         finished: number of games that have ended, or were cut off.
         plies: number of plies of these games.
+        skipped: number of games that were left unfinished.
         last: the last position, or None.
         seconds: CPU seconds that the recording has taken.
         error: message of GGP-Base that ended it, or an empty string.
@@ -44,20 +47,28 @@ class Recording:
     seed: int
     max_plies: int
     transformed: bool = False
+    skips: bool = False
     draws: list[int] = field(default_factory=list)
     finished: int = 0
     plies: int = 0
+    skipped: int = 0
     last: TracePosition | None = None
     seconds: float = 0.0
     error: str = ""
 
     def add(self, position: TracePosition) -> None:
         """Add the next position."""
+        if position.ply == 0 and self.last is not None and not self._is_last(self.last):
+            self.skipped += 1
         self.last = position
         if position.moves:
             self.draws.extend(map(len, position.legal))
         if self._is_last(position):
             self.finished, self.plies = self.finished + 1, self.plies + position.ply
+
+    def skip(self) -> None:
+        """Leave the last game unfinished."""
+        self.last, self.skipped = None, self.skipped + 1
 
     def is_done(self) -> bool:
         """Return whether all games are recorded, or GGP-Base failed."""
@@ -81,12 +92,13 @@ class Recording:
 
     def task(self, seconds: float) -> str:
         """Return the line that asks for the rest of the games, `seconds` of CPU time long."""
-        game, ply, state, moves = self.finished, 0, "", ""
+        game, ply, state, moves = self.finished + self.skipped, 0, "", ""
         if self.last is not None and not self._is_last(self.last):
             ply = self.last.ply
             state, moves = ";".join(self.last.state), ";".join(self.last.moves)
         draws = " ".join(map(str, self.draws))
-        parts = (self.sheet, self.games, self.seed, self.max_plies, seconds, draws)
+        games = self.games + self.skipped
+        parts = (self.sheet, games, self.seed, self.max_plies, seconds, draws)
         rules = "transformed" if self.transformed else "plain"
         return "\t".join(map(str, (*parts, game, ply, state, moves, rules)))
 
@@ -140,6 +152,9 @@ class GGPBase:
         if status != OUT_OF_TIME:
             raise ProverEndedError(f"Java ended with status {status} on {recording.sheet}")
         recording.seconds += 3 * seconds + 60
+        if recording.skips:
+            recording.skip()
+            return
         recording.error = f"a position took more than {3 * seconds + 60:g} s of CPU time"
 
     def close(self) -> None:

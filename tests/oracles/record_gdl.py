@@ -13,7 +13,8 @@ Other sheets are read from a folder, and recorded into another with one file per
 records the same games. Sheets whose games take least time come first. A recording that was
 interrupted, or has run out of time, continues where it ended, also with `--transformed`, with which
 the prover reads the rules as GGP-Base's `CondensationIsolator` splits them: some sheets are then
-faster, others slower.
+faster, others slower. With `--skip-unanswered` a game is left unfinished, and the next one begins,
+if the prover has no answer for a position in 90 s of CPU time.
 """
 
 import argparse
@@ -44,6 +45,7 @@ DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same fil
 FIRST_SECONDS = 1.0  # CPU seconds of the first part of a recording
 GOLDEN_SECONDS = 3600.0  # CPU seconds in which all games of one of our sheets are recorded
 MAX_GROWTH = 4  # a part takes at most this multiple of the parts before it
+SKIPPING_SECONDS = 10.0  # most CPU seconds of a part if games are skipped: 3 * 10 + 60 s a position
 
 
 def record_golden(games: int, seed: int) -> None:
@@ -88,6 +90,7 @@ class TraceFolder:
         seed: int,
         max_plies: int,
         transformed: bool = False,
+        skips: bool = False,
         only: Sequence[str] = (),
     ):
         """Read what has been recorded of the games of the sheets in the folder `sheets`.
@@ -99,6 +102,7 @@ class TraceFolder:
             seed: seed of the moves.
             max_plies: maximum number of plies.
             transformed: whether what remains is recorded with transformed rules.
+            skips: whether games without an answer in time are left unfinished.
             only: names of sheets, as `sheet_files` gives them; by default all.
 
         Raises:
@@ -118,7 +122,7 @@ class TraceFolder:
         self.recordings = {}
         for name in only or files:
             trace = trace_file(folder, sheets, files[name])
-            recording = Recording(files[name], games, seed, max_plies, transformed)
+            recording = Recording(files[name], games, seed, max_plies, transformed, skips)
             recording.seconds = self._seconds.get(trace.stem, 0.0)
             self._read(trace, recording)
             self.recordings[trace] = recording
@@ -167,6 +171,8 @@ def record_folder(folder: TraceFolder, max_seconds: float, minutes: float) -> No
         trace = min(expected, key=lambda trace: expected[trace])
         recording = folder.recordings[trace]
         seconds = max(min(1.2 * expected[trace], MAX_GROWTH * recording.seconds), FIRST_SECONDS)
+        if recording.skips:
+            seconds = min(seconds, SKIPPING_SECONDS)
         trace.parent.mkdir(parents=True, exist_ok=True)
         with trace.open("ab") as file:
             prover.record(recording, file, round(min(seconds, max_seconds), 1))
@@ -197,13 +203,19 @@ def main() -> None:
         action="store_true",
         help="split rules by GGP-Base's CondensationIsolator (--sheets)",
     )
+    parser.add_argument(
+        "--skip-unanswered",
+        action="store_true",
+        help="leave a game unfinished if a position takes more than 90 s of CPU time (--sheets)",
+    )
     arguments = parser.parse_args()
     if not (BUILD / "classes" / "GdlTraces.class").exists():
         sys.exit(f"{BUILD} does not hold GGP-Base: run `make gdl-oracle`")
     if arguments.sheets is not None and arguments.out is None:
         parser.error("--sheets needs --out")
-    if arguments.sheets is None and (arguments.only or arguments.transformed):
-        parser.error("--only and --transformed need --sheets")
+    options = (arguments.only, arguments.transformed, arguments.skip_unanswered)
+    if arguments.sheets is None and any(options):
+        parser.error("--only, --transformed and --skip-unanswered need --sheets")
     try:
         if arguments.sheets is None:
             record_golden(arguments.games, arguments.seed)
@@ -215,6 +227,7 @@ def main() -> None:
                 arguments.seed,
                 arguments.max_plies,
                 arguments.transformed,
+                arguments.skip_unanswered,
                 arguments.only,
             )
             record_folder(folder, arguments.seconds, arguments.minutes)
