@@ -23,8 +23,11 @@ def sample_gamma(shape: float, rng: Any) -> float:
             2 * math.pi * sample_uniform(rng)
         )
         v = (1 + c * x) ** 3
-        if v > 0 and math.log(sample_uniform(rng)) < 0.5 * x * x + d - d * v + d * math.log(v):
-            return d * v
+        if v > 0:
+            u = sample_uniform(rng)
+            # The first condition implies the second one, and avoids most logarithms.
+            if u < 1 - 0.0331 * x**4 or math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return d * v
 
 
 @kernel

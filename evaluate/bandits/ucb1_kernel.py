@@ -158,10 +158,9 @@ def best_contender(
     for i in range(count):
         arm = contenders[i]
         score = means[arm] + width * roots[arm]
-        if score > best_score:
-            best, best_score, second = arm, score, best_score
-        else:
-            second = max(second, score)
+        second = max(second, min(score, best_score))
+        best = arm if score > best_score else best
+        best_score = max(best_score, score)
     if second >= best_score - ROUNDING:
         log_t, exact = math.log(t), -math.inf
         for i in range(count):
