@@ -1,12 +1,17 @@
 """Forecast of the computing time of an experiment with bandits, from a sample of its cells."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import process_time
+from typing import Any
+
+import numpy as np
 
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.bandits.experiment import BanditExperiment, Cell
 from ludoteca.evaluate.forecast import Forecast
+from ludoteca.evaluate.tuning.annealing import COOLING, annealing
 
 MEASURED_PROBLEMS = 10  # number of problems that are played of each cell of the sample
 
@@ -33,46 +38,76 @@ class Plan:
 
 
 def make_plan(experiment: BanditExperiment, policies: Sequence[str]) -> Plan:
-    """Measure a sample of cells in this process, and predict the computing time of an experiment.
+    """Measure a sample in this process, and predict the computing time of an experiment.
 
-    The sample has one cell for each number of arms K, and one for each policy and K of the curves.
-    Some problems of these cells are played, with one run of each problem. Cells of other alphas
-    with the same K are assumed to take the same time, as they have the same number of rounds.
+    The time of UCB1 grows with alpha, as arms are chosen anew more often. So the sample has all
+    alphas of the first grid, and the steps of simulated annealing, but only a few problems with one
+    run of each. Its searches accept other steps than those of the experiment. The second grid is
+    assumed to take the time of the first one.
 
     Args:
         experiment: settings of the experiment.
         policies: policies that are compared over the rounds.
     """
-    start, steps = clock(), experiment.annealing_steps + 1
-    # The middle of the first grid stands for all alphas: lower ones explore fewer arms, higher ones
-    # more.
-    alpha = experiment.grid[experiment.alphas // 2]
-    per_block = [_seconds(Cell(k, 0, alpha), experiment) for k in experiment.arms]
+    start, blocks = clock(), experiment.problems // experiment.block
+    grids, chains = [], []
+    for arms in experiment.arms:
+        constants = 1 / arms, np.e / (2 * arms), 2.0
+        seconds = {
+            alpha: _play(Cell(arms, 0, alpha), experiment)[0]
+            for alpha in (*experiment.grid, *constants)
+        }
+        # The ends of the second grid are in the first.
+        share = (2 * experiment.alphas - 2) / experiment.alphas
+        grids.append(
+            blocks
+            * (
+                share * sum(seconds[alpha] for alpha in experiment.grid)
+                + sum(seconds[alpha] for alpha in constants)
+            )
+        )
+        chains.append(_annealing_seconds(experiment, arms))
     curves = [Cell(k, 0, policy=policy) for k in experiment.curve_arms for policy in policies]
-    per_curve = [_seconds(cell, experiment) for cell in curves]
-    stages = {  # seconds of a cell for each K or curve, and the number of such cells
-        # Both grids, without the ends of the second one, which are in the first, and the three
-        # constants 1/K, e/(2K) and 2.
-        "grids": (
-            per_block,
-            (2 * experiment.alphas - 2 + 3) * (experiment.problems // experiment.block),
-        ),
-        "annealing": (per_block, steps * (experiment.annealing_problems // experiment.block)),
-        "curves": (per_curve, -(-experiment.curve_problems // experiment.block)),
+    per_curve = [_play(cell, experiment)[0] for cell in curves]
+    curve_blocks = -(-experiment.curve_problems // experiment.block)
+    steps = experiment.annealing_steps + 1
+    cells = {
+        "grids": len(grids) * (2 * experiment.alphas - 2 + 3) * blocks,
+        "annealing": len(chains) * steps * (experiment.annealing_problems // experiment.block),
+        "curves": len(curves) * curve_blocks,
     }
-    cells = {stage: len(seconds) * number for stage, (seconds, number) in stages.items()}
-    total = {stage: sum(seconds) * number for stage, (seconds, number) in stages.items()}
-    # The longest chain: the annealing steps of one K, or a single cell of the curves.
-    forecast = Forecast(sum(total.values()), max(steps * max(per_block), *per_curve))
+    total = {"grids": sum(grids), "annealing": sum(chains), "curves": sum(per_curve) * curve_blocks}
+    # The longest chain: the annealing steps of one K, each with its blocks side by side, or a
+    # single cell of the curves.
+    longest = max(chains) / (experiment.annealing_problems // experiment.block)
+    forecast = Forecast(sum(total.values()), max(longest, *per_curve))
     pulls = experiment.block * experiment.rounds * (cells["grids"] + cells["annealing"])
     pulls += len(curves) * experiment.curve_problems * experiment.curve_rounds
     return Plan(experiment, cells, total, clock() - start, forecast, float(experiment.runs * pulls))
 
 
-def _seconds(cell: Cell, experiment: BanditExperiment) -> float:
-    """Return the estimated CPU seconds of a cell, without compilation, from a few problems."""
+def _annealing_seconds(experiment: BanditExperiment, arms: int) -> float:
+    """Return the estimated CPU seconds of simulated annealing for a number of arms."""
+    temperatures = COOLING[experiment.cooling]()
+    search = annealing(experiment.annealing_steps, [experiment.seed, arms], temperatures)
+    alpha, total = next(search), 0.0
+    with suppress(StopIteration):
+        while True:
+            seconds, regrets = _play(Cell(arms, 0, alpha), experiment)
+            total += seconds
+            alpha = search.send(float(np.mean(regrets)))
+    return total * (experiment.annealing_problems // experiment.block)
+
+
+def _play(cell: Cell, experiment: BanditExperiment) -> tuple[float, Any]:
+    """Play a few problems of a cell, one run of each.
+
+    Returns:
+        The estimated CPU seconds of the whole cell, without compilation, and the regrets.
+    """
     small = replace(experiment, runs=1)
-    cell.play(replace(small, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)  # compiles
+    cell.play(replace(small, rounds=100, curve_rounds=100), 1)  # compiles
     start = process_time()
-    cell.play(small, MEASURED_PROBLEMS)
-    return (process_time() - start) * experiment.block / MEASURED_PROBLEMS * experiment.runs
+    regrets = cell.play(small, MEASURED_PROBLEMS)
+    seconds = process_time() - start
+    return seconds * experiment.block / MEASURED_PROBLEMS * experiment.runs, regrets
