@@ -19,10 +19,9 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_report
+from ludoteca.evaluate.tournament.report import provenance_paragraphs, rewrite_report, write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
@@ -69,7 +68,7 @@ def reproduce(
     results, show_progress = dict[str, Results](), sys.stderr.isatty()
     for stage, tournament in tournaments(name, fast, seed).items():
         if rewrite:
-            results[stage] = read_results(out / stage)
+            results[stage] = rewrite_report(out / stage)
             continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = run_tournament(
