@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import MoveTimes
+from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
@@ -163,20 +164,26 @@ class Results:
 
     @property
     def best_first(self) -> list[int]:
-        """Indices of the agents, the highest rating first."""
-        order: list[int] = np.argsort(-self.ratings.elo, kind="stable").tolist()
+        """Indices of the agents, the highest rating first; equal ones in the agents' order."""
+        # Ratings of equal numbers of wins may differ by numerical errors.
+        order: list[int] = np.argsort(-self.ratings.elo.round(6), kind="stable").tolist()
         return order
 
-    def decided(self, first: str | int, second: str | int) -> tuple[int, int]:
-        """Return the games that an agent won against another, and the decisive ones of them.
+    def win_percentage(self, first: str | int, second: str | int) -> tuple[float, float, float]:
+        """Return the percentage of the decisive games of two agents that `first` won.
 
         Args:
             first: name or index of the agent.
             second: name or index of the other agent.
+
+        Returns:
+            The percentage, and the bounds of its 95 % Wilson interval.
         """
         names, wins = self.tournament.names, self.wins().sum(0)
         a, b = (names.index(each) if isinstance(each, str) else each for each in (first, second))
-        return int(wins[a, b]), int(wins[a, b] + wins[b, a])
+        won, decided = int(wins[a, b]), int(wins[a, b] + wins[b, a])
+        low, high = wilson(won, decided)
+        return 100 * (won / max(decided, 1)), 100 * low, 100 * high
 
     def advantages(self) -> NDArray[np.float64]:
         """Return the wins minus the losses of a against b per game, `[a, b]`."""
@@ -192,10 +199,15 @@ class Results:
         wins: NDArray[Any] = self.wins().sum(2)
         return wins if self.tournament.draws == "loss" else wins + self.draws().sum(2) / 2
 
-    def wins_by_repeat(self, a: int, b: int) -> NDArray[np.float64]:
-        """Return the wins of agent a against b in each game and repeat, NaN if unknown, `[g, r]`."""
-        counts, pair = self.by_repeat, self.tournament.pairs.index((min(a, b), max(a, b)))
-        wins: NDArray[np.float64] = (counts.wins.astype(float) if a < b else counts.losses)[:, pair]
+    def wins_by_repeat(self) -> NDArray[np.float64]:
+        """Return the wins of agent a against b in game g and repeat r, `[g, a, b, r]`.
+
+        Unknown ones are NaN.
+        """
+        t = self.tournament
+        wins = np.zeros((len(t.games), len(t.agents), len(t.agents), t.repeats))
+        first, second = np.transpose(t.pairs)
+        wins[:, first, second], wins[:, second, first] = self.by_repeat.wins, self.by_repeat.losses
         return wins
 
     @property
