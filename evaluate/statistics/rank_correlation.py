@@ -1,5 +1,6 @@
 """Spearman's rank correlation, with the exact p value of few pairs of values."""
 
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -41,9 +42,14 @@ def exact_p(x: ArrayLike, y: ArrayLike) -> float:
             f"expected two arrays of 2 to {MAX_EXACT} values, got shapes {list(rank_x.shape)} and "
             f"{list(rank_y.shape)}"
         )
-    orders = np.array(list(permutations(range(rank_x.size))))
-    products = rank_y[orders] @ rank_x
+    products = rank_y[_orders(rank_x.size)] @ rank_x
     return float((np.abs(products) >= abs(rank_y @ rank_x) - 1e-9).mean())
+
+
+@lru_cache
+def _orders(n: int) -> NDArray[np.int64]:
+    """Return all orders of n indices, `[n!, n]`."""
+    return np.array(list(permutations(range(n))))
 
 
 def _centered_ranks(values: ArrayLike) -> NDArray[np.float64]:

@@ -19,11 +19,11 @@ def resampled_points(results: Results, samples: int, seed: int = 0) -> NDArray[n
     """
     t, rng = results.tournament, np.random.default_rng(seed)
     draw_points = 0.0 if t.draws == "loss" else 0.5
-    points = np.zeros((samples, len(t.games), len(t.agents)))
+    points = np.zeros((len(t.games), len(t.agents), samples))
     for pair in results.pair_results:
         probabilities = np.array([pair.wins, pair.draws, pair.losses]) / pair.games
         wins, draws, losses = rng.multinomial(pair.games, probabilities, samples).T
         a, b = pair.pair
-        points[:, pair.game, a] += wins + draw_points * draws
-        points[:, pair.game, b] += losses + draw_points * draws
-    return points
+        points[pair.game, a] += wins + draw_points * draws
+        points[pair.game, b] += losses + draw_points * draws
+    return np.moveaxis(points, -1, 0)
