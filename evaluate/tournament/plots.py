@@ -1,7 +1,7 @@
 """Figures of a tournament report, as PNG files."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -81,9 +81,9 @@ def compared_boxes(
     sources: Sequence[str],
     label: str,
     columns: int = 2,
-    same_scale: str = "all",
+    same_scale: Literal["all", "row", "col"] = "all",
 ) -> bytes:
-    """Draw box plots of several sources side by side, as a PNG file.
+    """Draw box plots of several sources beside each other, as a PNG file.
 
     A box has the quartiles and the median; its whiskers reach the farthest values within 1.5 times
     the height of the box. All values are drawn as points.
