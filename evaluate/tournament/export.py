@@ -40,7 +40,8 @@ def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
         "wins_a_in_seat_1": pair.wins_second,
         "wins_b_in_seat_0": pair.losses_second,
         "wins_b_in_seat_1": pair.losses_first,
-        "wins_by_repeat": list(pair.wins_by_repeat),
+        "wins_by_repeat": list(pair.wins_by_repeat),  # of agent a
+        "losses_by_repeat": list(pair.losses_by_repeat),
         "mean_plies": round(pair.mean_plies, 3),
     }
 
@@ -51,7 +52,8 @@ def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
     for pair in pairs:
         low, high = pair["win_interval"]
         rows.append(pair | {"win_rate_low": low, "win_rate_high": high})
-        rows[-1]["wins_by_repeat"] = " ".join(map(str, pair["wins_by_repeat"]))
+        for key in ("wins_by_repeat", "losses_by_repeat"):
+            rows[-1][key] = " ".join("?" if n is None else str(n) for n in pair[key])
         del rows[-1]["win_interval"]
     return csv_text(rows)
 
@@ -77,7 +79,7 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
         key: None if value is None else np.asarray(value).tolist()
         for key, value in (
             ("points", analysis.points),
-            ("points_by_repeat", results.points_by_repeat()),
+            ("points_by_repeat", results.by_repeat.points),
             ("total", analysis.total),
             ("mean", analysis.mean),
             ("sd", analysis.sd),

@@ -1,7 +1,7 @@
 """Figures of a tournament report, as PNG files."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -72,6 +72,60 @@ def box_plot(
     axes.set_title("Points over the games: quartiles, median, and every game")
     if len(games) <= MAX_LEGEND:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return figure_png(figure, COLORS)
+
+
+def compared_boxes(
+    panels: Mapping[str, Sequence[NDArray[Any]]],
+    names: Sequence[str],
+    sources: Sequence[str],
+    label: str,
+    columns: int = 2,
+    same_scale: Literal["all", "row", "col"] = "all",
+) -> bytes:
+    """Draw box plots of several sources beside each other, as a PNG file.
+
+    A box has the quartiles and the median; its whiskers reach the farthest values within 1.5 times
+    the height of the box. All values are drawn as points.
+
+    Args:
+        panels: values of each source, by title of the panel. Shape `[values, agents]`; a panel may
+            have fewer agents than there are names.
+        names: names of the agents.
+        sources: names of the sources, for the legend.
+        label: label of the y axes.
+        columns: number of panels in a row.
+        same_scale: which panels have the same y axis: `"all"`, or those of a `"row"` or `"col"`.
+    """
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.0 * columns, 3.2 * rows), dpi=DPI, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=same_scale).flat
+    width = 0.8 / len(sources)
+    for k, (axes, (title, all_values)) in enumerate(zip(grid, panels.items(), strict=False)):
+        agents = np.arange(all_values[0].shape[1])
+        for source, values in enumerate(all_values):
+            x, color = agents + (source - (len(sources) - 1) / 2) * width, f"C{source}"
+            axes.boxplot(
+                values,
+                positions=x,
+                widths=0.8 * width,
+                showfliers=False,  # all values are plotted below
+                medianprops={"color": color, "linewidth": 2},
+                **{part: {"color": color} for part in ("boxprops", "whiskerprops", "capprops")},
+            )
+            axes.plot(
+                np.broadcast_to(x, values.shape), values, "o", color=color, markersize=3, alpha=0.6
+            )
+            axes.plot([], [], color=color, linewidth=2, label=sources[source])
+        axes.set_xticks(agents, names[: len(agents)])
+        axes.set_title(title, fontsize=11)
+        axes.grid(axis="y", alpha=0.3)
+        if k % columns == 0:
+            axes.set_ylabel(label)
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside upper center", frameon=False,
+        ncols=len(sources),
+    )  # fmt: skip
     return figure_png(figure, COLORS)
 
 

@@ -20,7 +20,8 @@ from ludoteca.evaluate.tournament import plots, sections
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.files import write_atomically
+from ludoteca.evaluate.tournament.saved_results import RESULTS_FILE, read_results
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import run_provenance
 
 REPORT = "report.md"
@@ -38,15 +39,36 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
         OSError: if a file cannot be written.
         ImportError: if SciPy or Matplotlib is missing.
     """
-    folder = Path(folder)
+    _write(results, Path(folder), run_provenance("scipy", "matplotlib", **about))
+
+
+def rewrite_report(folder: Path) -> Results:
+    """Write a report again from its `results.json`, with the same provenance.
+
+    Args:
+        folder: folder of the report.
+
+    Returns:
+        The results.
+
+    Raises:
+        FileNotFoundError: if there is no `results.json`.
+        ValueError: if the file is damaged.
+    """
+    results, content = read_results(folder), read_json(folder / RESULTS_FILE)
+    _write(results, folder, {key: content[key] for key in ("about", "versions")})
+    return results
+
+
+def _write(results: Results, folder: Path, provenance: dict[str, Any]) -> None:
+    """Write the files of a report; `provenance` is as `run_provenance` returns it."""
     analysis = analyze(results.points())
-    provenance = run_provenance("scipy", "matplotlib", **about)
     for name, figure in draw_figures(results, analysis).items():
         write_atomically(folder / name, figure)
     pairs = [pair_json(results, pair) for pair in results.pair_results]
     write_atomically(folder / "results.csv", to_csv(pairs))
     content = to_json(results, analysis) | {"pairs": pairs} | provenance
-    write_atomically(folder / "results.json", json.dumps(content) + "\n")
+    write_atomically(folder / RESULTS_FILE, json.dumps(content) + "\n")
     write_atomically(folder / REPORT, to_markdown(results, analysis, **provenance))
 
 

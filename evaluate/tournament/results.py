@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import MoveTimes
+from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
@@ -33,6 +34,7 @@ class PairResult:
         losses_first: losses of the first agent in seat 0.
         losses_second: losses of the first agent in seat 1.
         wins_by_repeat: wins of the first agent in each repeat (match of the pair).
+        losses_by_repeat: losses of the first agent in each repeat; None where unknown.
         mean_plies: mean number of plies of a game.
     """
 
@@ -46,12 +48,28 @@ class PairResult:
     losses_first: int
     losses_second: int
     wins_by_repeat: tuple[int, ...]
+    losses_by_repeat: tuple[int | None, ...]
     mean_plies: float
 
     @property
     def games(self) -> int:
         """Number of games."""
         return self.wins + self.draws + self.losses
+
+
+@dataclass(frozen=True)
+class RepeatCounts:
+    """Counts of a tournament by repeat (match of a pair).
+
+    Attributes:
+        wins: wins of the first agent of each pair. Shape `[games, pairs, repeats]`.
+        losses: losses of the first agent of each pair, NaN where unknown, like `wins`.
+        points: points of each agent. Shape `[games, agents, repeats]`.
+    """
+
+    wins: NDArray[np.int64]
+    losses: NDArray[np.float64]
+    points: NDArray[np.float64]
 
 
 class Results:
@@ -64,6 +82,7 @@ class Results:
         seconds: playing time, summed over all processes.
         forfeits: pairs of a match and a forfeit in it, sorted by match and game.
         times: times of each agent's moves, or empty without a clock.
+        by_repeat: counts by repeat.
     """
 
     def __init__(
@@ -74,6 +93,7 @@ class Results:
         seconds: NDArray[np.float64],
         forfeits: Sequence[tuple[Match, Forfeit]] = (),
         times: Sequence[MoveTimes] = (),
+        by_repeat: RepeatCounts | None = None,
     ):
         """Combine the results of all games.
 
@@ -84,12 +104,14 @@ class Results:
             seconds: playing times, of any shape: only their sum counts.
             forfeits: pairs of a match and a forfeit in it.
             times: times of each agent's moves, or empty without a clock.
+            by_repeat: counts by repeat, if a pair's outcomes are not in the order of its repeats.
         """
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
         self.seconds, self.times = float(seconds.sum()), tuple(times)
         self.forfeits = sorted(
             forfeits, key=lambda pair: (pair[0].game, pair[0].pair, pair[0].repeat, pair[1].game)
         )
+        self.by_repeat = self._count_repeats() if by_repeat is None else by_repeat
 
     def __repr__(self) -> str:
         t = self.tournament
@@ -142,20 +164,26 @@ class Results:
 
     @property
     def best_first(self) -> list[int]:
-        """Indices of the agents, the highest rating first."""
-        order: list[int] = np.argsort(-self.ratings.elo, kind="stable").tolist()
+        """Indices of the agents, the highest rating first; equal ones in the agents' order."""
+        # Ratings of equal numbers of wins may differ by numerical errors.
+        order: list[int] = np.argsort(-self.ratings.elo.round(6), kind="stable").tolist()
         return order
 
-    def decided(self, first: str | int, second: str | int) -> tuple[int, int]:
-        """Return the games that an agent won against another, and the decisive ones of them.
+    def win_percentage(self, first: str | int, second: str | int) -> tuple[float, float, float]:
+        """Return the percentage of the decisive games of two agents that `first` won.
 
         Args:
             first: name or index of the agent.
             second: name or index of the other agent.
+
+        Returns:
+            The percentage, and the bounds of its 95 % Wilson interval.
         """
         names, wins = self.tournament.names, self.wins().sum(0)
         a, b = (names.index(each) if isinstance(each, str) else each for each in (first, second))
-        return int(wins[a, b]), int(wins[a, b] + wins[b, a])
+        won, decided = int(wins[a, b]), int(wins[a, b] + wins[b, a])
+        low, high = wilson(won, decided)
+        return 100 * (won / max(decided, 1)), 100 * low, 100 * high
 
     def advantages(self) -> NDArray[np.float64]:
         """Return the wins minus the losses of a against b per game, `[a, b]`."""
@@ -171,16 +199,16 @@ class Results:
         wins: NDArray[Any] = self.wins().sum(2)
         return wins if self.tournament.draws == "loss" else wins + self.draws().sum(2) / 2
 
-    def points_by_repeat(self) -> NDArray[np.float64]:
-        """Return the points of each agent in each game and repeat, `[g, a, r]`."""
+    def wins_by_repeat(self) -> NDArray[np.float64]:
+        """Return the wins of agent a against b in game g and repeat r, `[g, a, b, r]`.
+
+        Unknown ones are NaN.
+        """
         t = self.tournament
-        draw_points = 0.0 if t.draws == "loss" else 0.5
-        points = np.zeros((len(t.games), len(t.agents), t.repeats))
-        drawn = draw_points * (self.outcomes == 0).sum(3)
-        for k, (a, b) in enumerate(t.pairs):
-            points[:, a] += (self.outcomes == 1).sum(3)[:, k] + drawn[:, k]
-            points[:, b] += (self.outcomes == -1).sum(3)[:, k] + drawn[:, k]
-        return points
+        wins = np.zeros((len(t.games), len(t.agents), len(t.agents), t.repeats))
+        first, second = np.transpose(t.pairs)
+        wins[:, first, second], wins[:, second, first] = self.by_repeat.wins, self.by_repeat.losses
+        return wins
 
     @property
     def games_per_agent(self) -> int:
@@ -201,6 +229,17 @@ class Results:
             counts[:, b, a] = (self.outcomes[:, k] == reverse).sum((1, 2))
         return counts
 
+    def _count_repeats(self) -> RepeatCounts:
+        """Return the counts by repeat of outcomes in the order of the repeats."""
+        t = self.tournament
+        wins, losses = ((self.outcomes == outcome).sum(3) for outcome in (1, -1))
+        drawn = (0.0 if t.draws == "loss" else 0.5) * (self.outcomes == 0).sum(3)
+        points = np.zeros((len(t.games), len(t.agents), t.repeats))
+        for k, (a, b) in enumerate(t.pairs):
+            points[:, a] += wins[:, k] + drawn[:, k]
+            points[:, b] += losses[:, k] + drawn[:, k]
+        return RepeatCounts(wins, losses.astype(np.float64), points)
+
     def _pair_result(self, game: int, k: int) -> PairResult:
         """Return the result of pair k in a game."""
         outcomes = self.outcomes[game, k]
@@ -215,6 +254,9 @@ class Results:
             wins_second=int((second == 1).sum()),
             losses_first=int((first == -1).sum()),
             losses_second=int((second == -1).sum()),
-            wins_by_repeat=tuple((outcomes == 1).sum(1).tolist()),
+            wins_by_repeat=tuple(self.by_repeat.wins[game, k].tolist()),
+            losses_by_repeat=tuple(
+                None if np.isnan(n) else int(n) for n in self.by_repeat.losses[game, k]
+            ),
             mean_plies=float(self._plies[game, k] / outcomes.size),
         )

@@ -200,7 +200,8 @@ def rating_table(
     """
     several = len(titles) > 1
     rows = []
-    for a in np.argsort(-overall.elo, kind="stable"):
+    # Ratings of equal numbers of wins may differ by numerical errors.
+    for a in np.argsort(-overall.elo.round(6), kind="stable"):
         interval = f"{overall.low[a]:+.0f} to {overall.high[a]:+.0f}"
         game_ratings = [f"{ratings.elo[a]:+.0f}" for ratings in by_game] if several else []
         rows.append([names[a], f"**{overall.elo[a]:+.0f}**", interval, *game_ratings])

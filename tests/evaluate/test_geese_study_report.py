@@ -10,6 +10,7 @@ from geese_study import EPISODES, PARTS, SECONDS, STUDY, TASKS, THESIS
 from ludoteca.agents.games.hungry_geese.lives import CAUSES
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.statistics.verdicts import target_verdict
 from ludoteca.evaluate.studies import declaration
 from ludoteca.evaluate.studies import study as studies
 from ludoteca.evaluate.studies.__main__ import main
@@ -18,7 +19,6 @@ from ludoteca.evaluate.studies.geese.conclusions import FAILS, HOLDS, INCONCLUSI
 from ludoteca.evaluate.studies.geese.study import make_study
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
-from ludoteca.evaluate.studies.verdicts import target_verdict
 
 
 def write_study(records, out):

@@ -87,6 +87,21 @@ def test_equilibrium_has_the_most_entropy(seed):
     assert negative_entropy(p) <= best.fun + 1e-4
 
 
+def test_nash_average_equals_that_of_open_spiel():
+    pytest.importorskip("cvxpy", reason="OpenSpiel's Nash averaging needs cvxpy")
+    pyspiel = pytest.importorskip("pyspiel", reason="needs OpenSpiel")
+    reference = pytest.importorskip("open_spiel.python.algorithms.nash_averaging")
+    cases = [CYCLE, copies(CYCLE, [1, 2, 3]), np.zeros((4, 4))]
+    cases += [random_advantages(seed, 6) for seed in range(4)]
+    cases += [np.round(random_advantages(seed, 5) * 2) / 2 for seed in range(4)]  # with ties
+    for advantages in cases:
+        game = pyspiel.create_matrix_game(advantages.tolist(), (-advantages).tolist())
+        probabilities, ratings = reference.nash_averaging(game)
+        average = nash_average(advantages)
+        assert average.probabilities == pytest.approx(probabilities.ravel(), abs=1e-4)
+        assert average.ratings == pytest.approx(ratings.ravel(), abs=1e-4)
+
+
 def test_alpha_rank_equals_that_of_open_spiel():
     reference = pytest.importorskip("open_spiel.python.egt.alpharank", reason="needs OpenSpiel")
     for seed in range(4):

@@ -13,17 +13,7 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.statistics.differences import shares_differ
-from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.ggp import study as ggp
-from ludoteca.evaluate.studies.ggp import uaemex2021
-from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
-from ludoteca.evaluate.studies.ggp.report import pair_wins
-from ludoteca.evaluate.studies.ggp.uaemex2021 import (
-    DIRECTED_PAIRS,
-    FIRST_COMPARISON,
-    PAIR_WINS,
-)
-from ludoteca.evaluate.studies.verdicts import (
+from ludoteca.evaluate.statistics.verdicts import (
     FAILS,
     HOLDS,
     INCONCLUSIVE,
@@ -33,6 +23,19 @@ from ludoteca.evaluate.studies.verdicts import (
     verdict_of_all,
     verdict_of_no_difference,
 )
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.ggp import branching, encounters, uaemex2021
+from ludoteca.evaluate.studies.ggp import report as ggp_report
+from ludoteca.evaluate.studies.ggp import study as ggp
+from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
+from ludoteca.evaluate.studies.ggp.report import pair_wins
+from ludoteca.evaluate.studies.ggp.uaemex2021 import (
+    DIRECTED_PAIRS,
+    FIRST_COMPARISON,
+    PAIR_WINS,
+)
+from ludoteca.evaluate.tournament import report as tournament_report
+from ludoteca.evaluate.tournament import trends
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import play_games
 from ludoteca.files import write_atomically
@@ -110,6 +113,38 @@ def test_the_thesis_pairs_add_up_to_its_totals():
             draws = [*draws, *(300 - wins[a, b] - wins[b, a] for a, b in ((0, 1), (1, 2), (3, 4)))]
             assert min(draws) >= 0
             assert (max(draws) > 0) == (name in ("tictactoe_large", "free_for_all"))
+
+
+def test_the_thesis_encounters_add_up_to_its_totals():
+    for simulations, wins in uaemex2021.ENCOUNTERS.items():
+        np.testing.assert_array_equal(wins.sum(1), uaemex2021.WINS[simulations])
+        first = uaemex2021.FIRST_ENCOUNTERS[simulations]
+        np.testing.assert_array_equal(first.sum(1), FIRST_COMPARISON[simulations])
+        # In each encounter 1,000 games are played, of which only two games have draws.
+        drawn = 1000 - wins.sum(2)
+        assert (drawn[:6] == 0).all()
+        assert (drawn[6:] >= 0).all()
+        assert (wins[:, :, :3] >= first).all()
+
+
+def test_deviations_of_new_policies_at_100_simulations_are_a_misprint():
+    """Check that they are those at 1,000 simulations, and contradict the wins by encounter.
+
+    Without draws, an old policy's wins by encounter against both new ones have a deviation between
+    the difference and the sum of its deviations against each.
+    """
+    deviations, impossible = uaemex2021.PAIR_DEVIATIONS, {}
+    np.testing.assert_array_equal(deviations[100][:, 6:], deviations[1000][:, 6:])
+    for simulations, wins in uaemex2021.ENCOUNTERS.items():
+        old = wins[:, :, :3] - uaemex2021.FIRST_ENCOUNTERS[simulations]
+        total = old.std(1, ddof=1)[:6]
+        each = [
+            deviations[simulations][:6, [DIRECTED_PAIRS.index((new, a)) for a in range(3)]]
+            for new in (3, 4)
+        ]
+        possible = (np.abs(each[0] - each[1]) - 0.02 <= total) & (total <= sum(each) + 0.02)
+        impossible[simulations] = int((~possible).sum())
+    assert impossible == {100: 11, 1000: 0}
 
 
 def test_pairs_of_a_tournament_are_read_by_direction():
@@ -212,6 +247,7 @@ def test_the_report_compares_with_the_thesis(tmp_path, monkeypatch, capsys):
         return random_results(tournament, THESIS[int(folder.name)] / 1200)
 
     monkeypatch.setattr(ggp, "run_tournament", run)
+    monkeypatch.setattr(encounters, "compared_boxes", lambda *args, **options: b"figure")
     arguments = ["ggp", "--fast", "--out", str(tmp_path), "--processes", "1"]
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"report: {tmp_path / 'report.md'}\n"
@@ -224,6 +260,12 @@ def test_the_report_compares_with_the_thesis(tmp_path, monkeypatch, capsys):
         assert f"]({simulations}/report.md)" in report
         assert (tmp_path / simulations / "points.png").stat().st_size > 0
         assert (tmp_path / simulations / "report.md").stat().st_size > 0
+    for figure in ("boxes.png", "encounters_100.png", "encounters_1000.png"):
+        assert (tmp_path / figure).stat().st_size > 0
+    page = (tmp_path / "encounters.md").read_text()
+    assert page.count(" / 97.7 ± 11.2 |") == 1  # UCB in Atari Go, table 4.1
+    assert page.count(" / 165.7 ± 12.1 |") == 1  # the same in table 4.21
+    assert page.count(" / 9.0 |") == 2  # UCB against ETC and ETC against UCB, table 4.2
     content = json.loads((tmp_path / "comparison.json").read_text())
     assert content["thesis_wins"]["100"][0] == [497, 612, 500, 711, 680]
     assert len(content["conclusions"]) == 28
@@ -238,7 +280,10 @@ def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
         write_atomically(folder / "report.md", "")
 
     monkeypatch.setattr(ggp, "run_tournament", run)
+    factors = iter(range(2, 10))
     monkeypatch.setattr(ggp, "write_report", write_report)
+    monkeypatch.setattr(trends, "SAMPLES", 200)
+    monkeypatch.setattr(ggp_report, "branching_factor", lambda game, games: (next(factors), 0.01))
     assert main(["ggp", "--fast", "--extended", "--out", str(tmp_path), "--processes", "1"]) == 0
     report = (tmp_path / "report.md").read_text()
     assert "The best constant over all games is UCB 0.01" in report
@@ -247,6 +292,10 @@ def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
         assert f"]({stage}/report.md)" in report
         assert (tmp_path / stage / "report.md").exists()
     assert "| UCB plain |" in report
+    assert "| Knight-Through | 6.0 | " in report
+    assert (tmp_path / "branching.png").stat().st_size > 0
+    stored = json.loads((tmp_path / "answers.json").read_text())["branching_factors"]
+    assert stored == [[mean, 0.01] for mean in range(2, 10)]
 
 
 @pytest.mark.slow
@@ -284,23 +333,42 @@ def test_the_command_prints_help_and_errors(
 @pytest.mark.parametrize(
     "name",
     [
-        *("ggp", "ggp_extended", "hex", "othello", "solved"),
-        pytest.param("geese", marks=pytest.mark.slow),
+        *("ggp", "hex", "othello", "solved"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ggp_extended", "geese")),
     ],
 )
-def test_committed_reports_are_those_of_the_committed_results(tmp_path, name, capsys):
-    """Check that writing a report again from its results does not change it."""
+def test_committed_reports_are_those_of_the_committed_results(tmp_path, name, capsys, monkeypatch):
+    """Check that writing a report again from its results does not change it, figures aside.
+
+    The tournaments of a study have reports of their own, in folders in that of the study.
+    """
+    for module, draw, figures in (
+        (tournament_report, "draw_figures", {}),
+        (encounters, "compared_boxes", b""),
+        (branching, "trend_plots", b""),
+    ):
+        monkeypatch.setattr(module, draw, lambda *args, figures=figures, **options: figures)
     committed, rewritten = ROOT / "docs/results" / name, tmp_path / name
     shutil.copytree(committed, rewritten)
-    (rewritten / "report.md").unlink()
+    reports = [rewritten / "report.md"]
+    if study_has_tournaments := name.startswith("ggp"):
+        reports += [*rewritten.glob("*/report.md"), *rewritten.glob("*/results.csv")]
+        reports += rewritten.glob("encounters.md")
+    for file in reports:
+        file.unlink()
     study, *variant = name.split("_")
     options = ["--extended"] if variant else []
     options += ["--rewrite", "--out", str(rewritten), "--runs", str(tmp_path / "none")]
     assert main([study, *options]) == 0
     assert capsys.readouterr().out == f"report: {rewritten / 'report.md'}\n"
-    assert (rewritten / "report.md").read_text() == (committed / "report.md").read_text()
-    for file in rewritten.glob("*.json"):
-        assert json.loads(file.read_text()) == json.loads((committed / file.name).read_text())
+    assert len(reports) == {"ggp": 6, "ggp_extended": 9}.get(name, 1)
+    for file in reports:
+        assert file.read_text() == (committed / file.relative_to(rewritten)).read_text()
+    pattern = "**/*.json" if study_has_tournaments else "*.json"
+    for file in rewritten.glob(pattern):
+        texts = (path.read_text() for path in (file, committed / file.relative_to(rewritten)))
+        new, old = (json.loads(text, parse_float=lambda x: round(float(x), 5)) for text in texts)
+        assert new == old
 
 
 def test_a_report_is_not_written_again_without_results(tmp_path, capsys):

@@ -177,10 +177,10 @@ def test_counts_by_pair_and_agent_agree():
         assert pair.losses_first + pair.losses_second == pair.losses
         assert pair.games == 12
     assert results.points().sum() == results.tournament.total_games
-    assert (results.points() == results.points_by_repeat().sum(2)).all()
+    assert (results.points() == results.by_repeat.points.sum(2)).all()
     draws_lose = synthetic_results(3, 4, draws="loss")
     assert (draws_lose.points() == wins.sum(2)).all()
-    assert (draws_lose.points() == draws_lose.points_by_repeat().sum(2)).all()
+    assert (draws_lose.points() == draws_lose.by_repeat.points.sum(2)).all()
 
 
 @pytest.mark.parametrize(

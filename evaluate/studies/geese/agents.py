@@ -12,10 +12,10 @@ from typing import Any
 from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
+from ludoteca.evaluate.statistics.verdicts import LEVEL
 from ludoteca.evaluate.statistics.wilcoxon import holm
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import LEVEL
 
 THESIS = read_data("geese/uib2021.toml")
 DECLARED = read_data("geese/study.toml")

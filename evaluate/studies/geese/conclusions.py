@@ -10,15 +10,10 @@ from typing import Any
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
+from ludoteca.evaluate.statistics.verdicts import FAILS, HOLDS, INCONCLUSIVE
+from ludoteca.evaluate.studies.conclusions import Conclusion, conclusions_of
 from ludoteca.evaluate.studies.geese.agents import DECLARED, agent_title
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import (
-    FAILS,
-    HOLDS,
-    INCONCLUSIVE,
-    Conclusion,
-    conclusions_of,
-)
 
 # Names of the competitions of flat Monte Carlo.
 FLAT = tuple(row["name"] for row in DECLARED["tables"]["flat"])

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.games.hungry_geese import lives
-from ludoteca.evaluate.statistics import intervals, outcomes, repetitions
-from ludoteca.evaluate.studies import verdicts
+from ludoteca.evaluate.statistics import intervals, outcomes, repetitions, verdicts
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.geese import agents, conclusions, plots
 from ludoteca.evaluate.studies.runner import study_command

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.statistics.differences import wins_difference
 from ludoteca.evaluate.statistics.ranks import friedman, nemenyi, ranks
+from ludoteca.evaluate.statistics.verdicts import verdict_by_interval
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
+from ludoteca.evaluate.studies.conclusions import Conclusion, conclusions_of
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
-from ludoteca.evaluate.studies.verdicts import Conclusion, conclusions_of, verdict_by_interval
 
 UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)  # indices of the policies in `thesis.POLICIES`
 OLD_POLICIES, NEW_POLICIES = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
@@ -89,10 +90,8 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
     # old one there.
     first_two = []
     for game, row in enumerate(wins):
-        best, second = (
-            max(NEW_POLICIES, key=row.__getitem__),
-            sorted(OLD_POLICIES, key=row.__getitem__)[-2],
-        )
+        best = max(NEW_POLICIES, key=row.__getitem__)
+        second = sorted(OLD_POLICIES, key=row.__getitem__)[-2]
         verdict = verdict_by_interval(*difference(row[best], row[second], played))
         first_two.append((verdict, game, best, second))
     return {
@@ -126,8 +125,7 @@ def share_alike(wins: Wins, played: int) -> float:
 
     It is estimated by a parametric bootstrap: wins are sampled with our win rates.
     """
-    sampled = np.random.default_rng(0).binomial(
-        played, wins / thesis.PLAYED, (RESAMPLES, *wins.shape)
-    )
+    shape = (RESAMPLES, *wins.shape)
+    sampled = np.random.default_rng(0).binomial(played, wins / thesis.PLAYED, shape)
     wanted = sorted(thesis.GAME_NAMES.index(name) for name in ALIKE_GAMES)
     return float((np.sort(most_alike(sampled)) == wanted).all(1).mean())

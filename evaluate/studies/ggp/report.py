@@ -8,36 +8,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.engine.branching import branching_factor
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.statistics import verdicts
 from ludoteca.evaluate.statistics.differences import shares_differ
-from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
-from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
+from ludoteca.evaluate.studies.ggp.branching import relation
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions
+from ludoteca.evaluate.studies.ggp.encounters import encounter_files
 from ludoteca.evaluate.studies.ggp.uaemex2021 import DIRECTED_PAIRS, PAIR_NAMES
 from ludoteca.evaluate.tournament.analysis import analyze
 from ludoteca.evaluate.tournament.results import Results
 
+# Content of the file of results, values of the template, and further files by name.
+Report = tuple[dict[str, Any], dict[str, Any], dict[str, str | bytes]]
+RANDOM_GAMES = 10_000  # number of games of each kind that measure its branching factor
 
-def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content of `comparison.json`, and the values that `report.md.j2` uses.
+
+def comparison(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Report:
+    """Return the content of `comparison.json`, the values of `report.md.j2`, and the encounters.
 
     Args:
         stages: results of the tournaments, by the number of simulations per move.
+        stored: not used.
     """
     results = {int(simulations): result for simulations, result in stages.items()}
     first = next(iter(results.values()))
-    shares = {s: result.points() / result.games_per_agent for s, result in results.items()}
+    games = first.games_per_agent
+    shares = {s: result.points() / games for s, result in results.items()}
     # Rounded, as equal numbers of wins may differ in their last digits after the scaling, which
     # rank tests would count as a difference.
     wins = {s: np.round(thesis.PLAYED * share, 6) for s, share in shares.items()}
     beyond = {
-        s: shares_differ(
-            share, results[s].games_per_agent, thesis.WINS[s] / thesis.PLAYED, thesis.PLAYED
-        )
+        s: shares_differ(share, games, thesis.WINS[s] / thesis.PLAYED, thesis.PLAYED)
         for s, share in shares.items()
     }
-    checked = conclusions(wins, first.games_per_agent)
+    checked = conclusions(wins, games)
     content = {
         "games_per_pair": {s: result.tournament.games_per_pair for s, result in results.items()},
         "policies": thesis.POLICIES,
@@ -62,7 +69,7 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
         },
         "tests": lambda analysis: {pair.pair: pair.test for pair in analysis.differences},
     } | pair_names(results)
-    return content, names
+    return content, names, encounter_files(results)
 
 
 def pair_names(results: Mapping[int, Results]) -> dict[str, Any]:
@@ -76,9 +83,7 @@ def pair_names(results: Mapping[int, Results]) -> dict[str, Any]:
     theirs, their_games = thesis.PAIR_WINS, thesis.GAMES_PER_PAIR
     tuned = PAIR_NAMES.index("UCB-Tuned against UCB")
     return {
-        "without_tuned": np.array(
-            [thesis.POLICIES.index("ucb_tuned") not in pair for pair in DIRECTED_PAIRS]
-        ),
+        "without_tuned": np.array(["UCB-Tuned" not in name for name in PAIR_NAMES]),
         # Mean over the games of UCB-Tuned's share of wins against UCB.
         "tuned_mean": lambda percentages: percentages[:, tuned].mean(),
         "pair_shares": {s: 100 * wins[s] / games[s] for s in wins},
@@ -102,11 +107,12 @@ def pair_wins(results: Results) -> NDArray[np.int64]:
     return wins
 
 
-def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content of `answers.json`, and the values that `extended.md.j2` uses.
+def answers(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Report:
+    """Return the content of `answers.json`, the values of `extended.md.j2`, and a figure.
 
     Args:
         stages: results of the tournaments, by stage of the study, see `ggp.study`.
+        stored: content of an earlier `answers.json`, whose branching factors are used again.
     """
     elo_low_high = {
         stage: {
@@ -119,29 +125,20 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
     constants = stages["constants"]
     # The agent of UCB1 with the best constant.
     best = next(a for a in constants.best_first if constants.tournament.names[a].startswith("UCB"))
-    points = constants.points()
-    names = {
+    factors = stored.get("branching_factors") or [
+        branching_factor(make_game(game), RANDOM_GAMES) for game in constants.tournament.games
+    ]
+    relations, figure = relation(stages, [mean for mean, _ in factors])
+    names = relations | {
+        "branching_factors": factors,
         "stages": stages,
         "GAME_NAMES": thesis.GAME_NAMES,
         "best": best,
-        "share": share,
         "budget": budget,
-        "p_value": lambda a: signed_rank(points[:, a], points[:, best]).p,
+        "p_value": lambda a: signed_rank(*constants.points()[:, (a, best)].T).p,
     }
-    return {"elo_low_high": elo_low_high}, names
-
-
-def share(results: Results, first: str | int, second: str | int) -> tuple[float, float, float]:
-    """Return the percentage of the decisive games of two agents that `first` won.
-
-    The arguments are those of `Results.decided`.
-
-    Returns:
-        The percentage, and the bounds of its 95 % interval.
-    """
-    won, decided = results.decided(first, second)
-    low, high = wilson(won, decided)
-    return 100 * (won / max(decided, 1)), 100 * low, 100 * high
+    content = {"elo_low_high": elo_low_high, "branching_factors": factors}
+    return content, names, {"branching.png": figure}
 
 
 def budget(results: Results) -> str:

@@ -19,10 +19,9 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_report
+from ludoteca.evaluate.tournament.report import provenance_paragraphs, rewrite_report, write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
@@ -66,28 +65,26 @@ def reproduce(
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
-    results, show_progress = dict[str, Results](), sys.stderr.isatty()
+    results = dict[str, Results]()
     for stage, tournament in tournaments(name, fast, seed).items():
         if rewrite:
-            results[stage] = read_results(out / stage)
+            results[stage] = rewrite_report(out / stage)
             continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = run_tournament(
-            tournament,
-            records / stage,
-            processes=processes,
-            progress=show_progress,
+            tournament, records / stage, processes=processes, progress=sys.stderr.isatty(),
             executor=executor,
-        )
+        )  # fmt: skip
         write_report(results[stage], out / stage, processes=processes or cores())
     file, template, compare = REPORTS[extended]
     run = read_json(out / file) if rewrite else run_provenance(processes=processes or cores())
     provenance = {key: run[key] for key in ("about", "versions")}
-    content, names = compare(results)
+    content, names, files = compare(results, run)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
     names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
-    write_atomically(out / file, text + "\n")
-    write_atomically(out / "report.md", render(template, names))
+    files |= {file: text + "\n", "report.md": render(template, names)}
+    for path, file_content in files.items():
+        write_atomically(out / path, file_content)
     print(f"report: {out / 'report.md'}")
 
 

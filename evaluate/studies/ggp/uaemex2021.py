@@ -20,6 +20,7 @@ GAME_NAMES = tuple(game["title"] for game in THESIS["games"])  # names in the re
 POLICIES = tuple(policy["name"] for policy in THESIS["policies"])
 POLICY_NAMES = tuple(policy["title"] for policy in THESIS["policies"])  # names in the report
 GAMES_PER_PAIR: int = THESIS["games_per_pair"]  # of each pair of policies and game
+GAMES_PER_ENCOUNTER = GAMES_PER_PAIR // THESIS["repeats"]
 PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # number of games that each policy plays of each game
 # Wins by the number of simulations per move. Shape `[8, 5]`: GAMES, POLICIES.
 WINS = by_simulations("wins")
@@ -34,13 +35,13 @@ PAIR_WINS = {
 # The thesis' first comparison, of three policies: their wins in their games against each other, by
 # simulations. Shape `[8, 3]`: GAMES, policies.
 FIRST_COMPARISON = by_simulations("first_comparison")
+# Wins, `[8, 3, 3]` and `[8, 3, 5]`: GAMES, encounters, policies; and the standard deviations over
+# the encounters of the percentages of `PAIR_WINS`, `[8, 14]`; by simulations.
+FIRST_ENCOUNTERS, ENCOUNTERS = by_simulations("first_encounters"), by_simulations("encounters")
+PAIR_DEVIATIONS = by_simulations("pair_deviations")
 FRIEDMAN = {int(simulations): value for simulations, value in THESIS["friedman"].items()}
 # p-values by simulations, and new and old policy.
 WILCOXON = {
-    simulations: {
-        (row["new"], row["old"]): row["p"]
-        for row in THESIS["wilcoxon"]
-        if row["simulations"] == simulations
-    }
-    for simulations in WINS
+    s: {(row["new"], row["old"]): row["p"] for row in THESIS["wilcoxon"] if row["simulations"] == s}
+    for s in WINS
 }

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ludoteca.evaluate.markdown import mean_text, with_interval
+from ludoteca.evaluate.statistics.verdicts import target_verdict
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.hex import curves
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, settings_of
-from ludoteca.evaluate.studies.verdicts import target_verdict
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
 DETERMINISTIC_OPPONENTS = ("heuristic",)

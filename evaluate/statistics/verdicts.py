@@ -1,52 +1,15 @@
-"""Verdicts on the conclusions of a paper, each by a confidence interval or a statistical test.
+"""Verdicts on claims, such as those of a paper, each by a confidence interval or a test.
 
-A conclusion claims the sign of a difference. It holds if the difference's 95 % interval lies on the
+A claim is about the sign of a difference. It holds if the difference's 95 % interval lies on the
 claimed side of zero, and does not hold if it lies on the other side; if the interval contains zero,
 the verdict is "inconclusive".
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from ludoteca.evaluate.studies.report import render
+from collections.abc import Iterable
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 UNCORRECTED = "holds only without Holm's correction"
 LEVEL = 0.05  # significance level
-
-
-@dataclass(frozen=True)
-class Conclusion:
-    """Conclusion of a paper, and our verdict on it."""
-
-    simulations: str  # simulations per move in the games of the claim; "" if it is not about them
-    claim: str  # statement of the paper
-    verdict: str  # verdict by our results
-    evidence: str  # the numbers that decide the verdict
-
-
-def conclusions_of(template: str, names: Mapping[str, Any]) -> list[Conclusion]:
-    """Return the conclusions in a template, which is rendered only to collect them.
-
-    Each block `{% call conclude(claim, verdict) %}` of the template is a conclusion, and the text
-    in the block is its evidence. The template may use the names of this module.
-
-    Args:
-        template: path of the template, as for `render`.
-        names: further values and functions that the template uses, by name.
-    """
-    found: list[Conclusion] = []
-
-    def conclude(
-        claim: str, verdict: str, simulations: object = "", *, caller: Callable[[], str]
-    ) -> str:
-        """Add a conclusion; `caller` (Jinja2's name) renders the body of the block."""
-        found.append(Conclusion(str(simulations), claim, verdict, " ".join(caller().split())))
-        return ""
-
-    render(template, {**globals(), **names, "conclude": conclude})
-    return found
 
 
 def verdict_by_interval(low: float, high: float) -> str:
