@@ -75,13 +75,17 @@ def ranking(records: Records, policies: Iterable[str]) -> list[dict[str, Any]]:
     Each row has the `policy`, its `total`, its `results` by opponent, and the numbers of opponents
     whose matches' intervals lie above (`beaten`) or below (`lost_to`) one half.
     """
-    rows = []
+    rows = list[dict[str, Any]]()
     for policy in policies:
         results = results_of(records, policy)
         intervals = [interval(result) for result in results.values()]
-        row = {"policy": policy, "results": results, "total": pool(results.values())}
-        row["beaten"] = sum(low > 0.5 for low, _ in intervals)
-        row["lost_to"] = sum(high < 0.5 for _, high in intervals)
+        row = {
+            "policy": policy,
+            "results": results,
+            "total": pool(results.values()),
+            "beaten": sum(low > 0.5 for low, _ in intervals),
+            "lost_to": sum(high < 0.5 for _, high in intervals),
+        }
         rows.append(row)
     return sorted(rows, key=lambda row: share(row["total"]), reverse=True)
 
