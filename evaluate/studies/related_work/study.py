@@ -65,8 +65,8 @@ def make_study(fast: bool = False, full: bool = False) -> Study:
         fast: play few games, in Tron with 10 simulations per move on a board of 6x6, to check that
             everything runs.
         full: play in Tron as the paper does: 100 ms per move until 10,000 games of each match are
-            decided, which takes more than half a year of processor time. Give another folder with --out
-            to keep the report of the smaller run.
+            decided, which takes more than half a year of processor time. Give another folder with
+            --out to keep the report of the smaller run.
 
     Raises:
         ValueError: if the run is to be both fast and full.
