@@ -16,6 +16,7 @@ SUMMARIES = {
     "othello": "Value networks and AlphaZero in Othello.",
     "p_game": "Selection policies in random trees of known value (P-games).",
     "playout_policy": "Playouts by simulation balancing in Breakthrough.",
+    "related_work": "UCB-Tuned against UCB1 in three games, and eleven policies in Tron.",
     "solved": "AlphaZero in games that are solved.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.

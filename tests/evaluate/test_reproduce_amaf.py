@@ -15,6 +15,7 @@ from ludoteca.evaluate.studies.bandit_policies import study as bandit_policies
 from ludoteca.evaluate.studies.exploration import study as exploration
 from ludoteca.evaluate.studies.p_game import study as p_game
 from ludoteca.evaluate.studies.playout_policy import study as playout_policy
+from ludoteca.evaluate.studies.related_work import study as related_work
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records
 
@@ -22,7 +23,9 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 @pytest.mark.parametrize(
-    "module", [amaf, bandit_policies, exploration, p_game, playout_policy], ids=lambda m: m.__name__
+    "module",
+    [amaf, bandit_policies, exploration, p_game, playout_policy, related_work],
+    ids=lambda module: module.__name__,
 )
 def test_committed_report_matches_the_committed_results(module, tmp_path):
     study = replace(module.make_study(), draw=None)

@@ -1,0 +1,156 @@
+"""Tests of the study of related work: final moves by policy, tuning, and pairs in Tron."""
+
+import json
+import math
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.select import BY_POLICY, ROBUST
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.studies.related_work import analysis, decided_games, study
+from ludoteca.evaluate.studies.related_work.decided_games import agent_spec, play_decided
+from ludoteca.evaluate.studies.related_work.final_policy import play_repeats
+from ludoteca.evaluate.studies.related_work.tron import play_opponents
+from ludoteca.evaluate.studies.related_work.tuning import choose_constants, tune_policy
+
+SMALL_TRON = "tron:rows=4,columns=4"
+
+
+@pytest.mark.interpreted
+def test_the_policy_chooses_the_move_with_the_highest_bound() -> None:
+    game = make_game("tictactoe")
+    agent: Any = make_agent(
+        "mcts:policy=ucb1,policy.alpha=2,simulations=60,action_selection=policy", game
+    )
+    report = agent.search(game.new(0))
+    visits = sum(move.visits for move in report.candidates)
+    bounds = {
+        move.name: move.mean + math.sqrt(2 * math.log(visits) / move.visits)
+        for move in report.candidates
+    }
+    assert bounds[report.name] == pytest.approx(max(bounds.values()))
+    assert sorted(bounds.values())[-2] < max(bounds.values())  # there is no tie
+
+
+@pytest.mark.interpreted
+def test_matches_by_policy_are_repeated(tmp_path: Path) -> None:
+    content = play_repeats(tmp_path / "results.json", "tictactoe", 4, 2, 3)
+    assert [(cell["seed"], cell["games"]) for cell in content["cells"]] == [(1, 2), (2, 2), (3, 2)]
+    agents: list[Any] = [make_agent(spec, make_game("tictactoe")) for spec in content["agents"]]
+    assert [agent.config.policy for agent in agents] == ["ucb_tuned", "ucb1"]
+    for agent in agents:
+        assert (agent.action_selection, agent.config.draw_is_loss) == (BY_POLICY, True)
+
+
+def test_searches_in_tron_play_the_most_visited_move_after_safe_playouts() -> None:
+    spec = agent_spec("ucb1", "policy.alpha=0.5", "seconds=0.1")
+    agent: Any = make_agent(spec, make_game("tron"))
+    assert (agent.action_selection, agent.config.playout, agent.seconds) == (ROBUST, "safe", 0.1)
+    assert agent._params["policy_params"][0, 0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ("WLDDWLWW", {"wins": 4, "losses": 2, "draws": 2, "games": 8}),
+        ("D" * 60, {"wins": 0, "losses": 0, "draws": 54, "games": 54}),  # after ten times as many
+    ],
+)
+def test_matches_last_until_enough_games_are_decided(
+    outcomes: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(game: Any, specs: Any, count: int, *, seed: int, first_game: int) -> Any:
+        played = outcomes[first_game : first_game + count]
+        assert count % 2 == first_game % 2 == 0  # both agents play each seat equally often
+        assert seed == 7
+        wins, losses, draws = (played.count(letter) for letter in "WLD")
+        record = SimpleNamespace(wins=wins, losses=losses, draws=draws)
+        return SimpleNamespace(totals=(record,), seconds=1.0)
+
+    monkeypatch.setattr(decided_games, "play_match", play)
+    cell = play_decided(make_game("tron"), ("a", "b"), 5, 7)
+    assert {key: cell[key] for key in expected} == expected
+
+
+def test_constants_replace_the_reference_only_if_their_interval_lies_above_one_half() -> None:
+    def cells(*wins: int) -> list[dict[str, Any]]:
+        return [{"constants": f"c{k}", "wins": x, "losses": 100 - x} for k, x in enumerate(wins)]
+
+    assert choose_constants(cells(61, 70, 30), "reference") == "c1"
+    assert choose_constants(cells(58, 30), "reference") == "reference"
+
+
+@pytest.mark.interpreted
+def test_pairs_play_with_the_tuned_constants(tmp_path: Path) -> None:
+    tuning = tune_policy(
+        tmp_path / "tuning.json", SMALL_TRON, "ucb1", "policy.alpha=2", ("policy.alpha=0.5",),
+        "simulations=3", 2,
+    )  # fmt: skip
+    assert [cell["constants"] for cell in tuning["cells"]] == ["policy.alpha=0.5"]
+    assert tuning["chosen"] == choose_constants(tuning["cells"], "policy.alpha=2")
+    content = json.loads((tmp_path / "tuning.json").read_text()) | {"chosen": "policy.alpha=0.5"}
+    (tmp_path / "tuning.json").write_text(json.dumps(content))
+    pairs = play_opponents(
+        tmp_path / "pairs.json", SMALL_TRON, "moss", ("ucb1",), (tmp_path / "tuning.json",),
+        "simulations=3", 2,
+    )  # fmt: skip
+    (cell,) = pairs["cells"]
+    assert cell["agents"] == (
+        agent_spec("moss", "", "simulations=3"),
+        agent_spec("ucb1", "policy.alpha=0.5", "simulations=3"),
+    )
+    assert cell["wins"] + cell["losses"] >= 2
+
+
+def test_every_pair_of_policies_plays_once_after_the_tuning() -> None:
+    tasks = study.make_study().parts["tron"]
+    pairs = [task for task in tasks.values() if "opponents" in task.options]
+    played = [
+        (task.options["policy"], rival) for task in pairs for rival in task.options["opponents"]
+    ]
+    assert sorted(map(sorted, played)) == sorted(map(sorted, combinations(study.POLICIES, 2)))
+    assert {task.requires for task in pairs} == {
+        tuple(f"tuning-{policy}" for policy in study.GRIDS)
+    }
+
+
+def test_the_full_study_has_the_size_of_the_paper() -> None:
+    for task in study.make_study(full=True).parts["tron"].values():
+        assert (task.options["budget"], task.options["decided"]) == ("seconds=0.1", 10_000)
+        assert task.options["game"] == "tron:rows=20,columns=20"
+    with pytest.raises(ValueError, match="fast and full exclude each other"):
+        study.make_study(fast=True, full=True)
+
+
+def record(policy: str, **wins: int) -> dict[str, Any]:
+    cells = [
+        {"opponent": opponent, "wins": x, "losses": 100 - x, "draws": 10, "games": 110}
+        for opponent, x in wins.items()
+    ]
+    return {"policy": policy, "cells": cells}
+
+
+def test_the_ranking_counts_each_match_for_both_policies() -> None:
+    records = {"a": record("a", b=70, c=52), "b": record("b", c=45)}
+    rows = analysis.ranking(records, ("c", "b", "a"))
+    wins = {row["policy"]: row["total"]["wins"] for row in rows}
+    assert list(wins.items()) == [("a", 122), ("c", 103), ("b", 75)]
+    assert [(row["beaten"], row["lost_to"]) for row in rows] == [(1, 0), (0, 0), (0, 1)]
+    assert analysis.pool_against(rows, ("a", "b"), ("c",))["wins"] == 97
+    assert analysis.top_verdict(rows, "a") == "inconclusive"
+    assert analysis.top_verdict(rows, "a", ["c"]) == "confirmed"
+    assert analysis.top_verdict(rows, "b") == "contradicted"
+
+
+def test_the_advantage_is_larger_if_the_interval_of_the_difference_lies_above_zero() -> None:
+    few, many = ({"wins": wins, "draws": 0, "games": 300} for wins in (180, 150))
+    fall = analysis.compare_budgets(few, many)
+    assert fall["value"] == pytest.approx(0.1)
+    assert fall["verdict"] == "confirmed"
+    assert analysis.compare_budgets(many, few)["verdict"] == "contradicted"
+    assert analysis.compare_budgets(few, few)["verdict"] == "inconclusive"
