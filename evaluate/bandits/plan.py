@@ -77,7 +77,7 @@ def make_plan(experiment: BanditExperiment, policies: Sequence[str]) -> Plan:
         "curves": len(curves) * curve_blocks,
     }
     total = {"grids": sum(grids), "annealing": sum(chains), "curves": sum(per_curve) * curve_blocks}
-    # The longest chain: the annealing steps of one K, each with its blocks side by side, or a
+    # The longest chain: the annealing steps of one K, each with all its blocks in parallel, or a
     # single cell of the curves.
     longest = max(chains) / (experiment.annealing_problems // experiment.block)
     forecast = Forecast(sum(total.values()), max(longest, *per_curve))
