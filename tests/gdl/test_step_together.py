@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.contract_many import check_many
+from ludoteca.envs.contract_positions import ContractError
 from ludoteca.envs.registry import make_game
 
 SIZE = 70  # more than `MIN_LANES`, and no multiple of 64
@@ -32,14 +34,40 @@ def step_randomly(game, settings, steps):
     return results
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("sheet", ["connect4", "three_in_line", "tron"])
-def test_games_are_stepped_together_as_one_by_one(sheet, settings):
+def require_equal_steps(sheet, settings, steps):
+    """Require the same results of steps together and one by one."""
     game = make_game(f"gdl:path={sheet}")
     assert game.many is not None
     together, single = (
-        step_randomly(each, settings, 60) for each in (game, replace(game, many=None))
+        step_randomly(each, settings, steps) for each in (game, replace(game, many=None))
     )
     assert len(together) == len(single)
     for one, other in zip(together, single, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_games_are_stepped_together_as_one_by_one(settings):
+    require_equal_steps("tictactoe", settings, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("sheet", ["connect4", "three_in_line", "tron"])
+def test_compiled_games_are_stepped_together_as_one_by_one(sheet, settings):
+    require_equal_steps(sheet, settings, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sheet", ["breakthrough", "hex", "othello", "tron"])  # gates of all kinds
+def test_positions_of_compiled_games_that_are_stepped_together(sheet):
+    check_many(make_game(f"gdl:path={sheet}"))
+
+
+@pytest.mark.interpreted
+def test_a_step_that_differs_is_found():
+    game = make_game("gdl:path=tictactoe")
+    wrong = replace(game, many=game.many._replace(end=lambda s: None))
+    with pytest.raises(ContractError, match="stepped together, the game of seed 0 differs at ply"):
+        check_many(wrong, interpreted=True)
