@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, wraps
 from types import FunctionType
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal, NamedTuple, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,21 @@ P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
 ActionType = type[np.int16] | type[np.int32]  # of `Game.action_dtype`
 ActionArray = NDArray[np.int16 | np.int32]  # of `Game.action_dtype`
+
+
+class ManyKernels(NamedTuple):
+    """Kernels that step many games at once, with the same results as `Game.step` in each.
+
+    Attributes:
+        begin: `begin(s, action)`, with the arguments of `Game.step`, notes the actions.
+        play: `play(states, flags, lo, hi)` applies them in those of the games lo to hi - 1 whose
+            entry in `flags`, `[B]`, is true.
+        end: `end(s)` completes the step of one game.
+    """
+
+    begin: Callable[[Any, Any], None]
+    play: Callable[[Any, Any, int, int], None]
+    end: Callable[[Any], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +81,7 @@ class Game:
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
         step: applies a legal action. Simultaneous: entries of inactive players are ignored, and
             active players may also `FORFEIT`, which eliminates them at once.
+        many: None, or kernels that step many games faster than one after the other.
         is_terminal: `is_terminal(s) -> bool`.
         returns: `returns(s, out)` writes one score in [-1, 1] per player: the final score when the
             game is over; before the end, that of eliminated players, if decided, else 0.
@@ -102,6 +118,7 @@ class Game:
     is_active: Callable[[Any, int], bool] | None = None
     legal_actions: Callable[..., int]
     step: Callable[[Any, Any], None]
+    many: ManyKernels | None = None
     is_terminal: Callable[[Any], bool]
     returns: Callable[[Any, Any], None]
     observe: Callable[[Any, int, Any], None]

@@ -14,6 +14,7 @@ from ludoteca.envs.contract import (
     check_symmetric_play,
     check_symmetries,
 )
+from ludoteca.envs.contract_many import check_many
 from ludoteca.envs.contract_positions import require
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer
@@ -46,6 +47,7 @@ def check_game(
     check_kernels(made, games=games, seed=seed)
     check_compiled(made, seed=seed)
     check_repeats(made, seed=seed, interpreted=False)
+    check_many(made, seed=seed)
     check_ends(made, games=max(games, 100), seed=seed)
     check_symmetric_play(made, seed=seed)
     if environments:
@@ -77,6 +79,7 @@ def check_kernels(
     check_layout(game)
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)
+    check_many(game, seed=seed, interpreted=True)
     for fraction in (0.0, 0.5):  # at the start, and in the middle of a game
         check_copy(game, seed=seed, fraction=fraction)
     check_symmetries(game)

@@ -16,6 +16,11 @@ EVERY_SEAT, RANDOM_SEAT = -2, -1
 NO_SEAT = -1  # in `episode.seat`: self-play; as an action: the player does not act in this step
 
 
+# Fields of games that are stepped together, see `step_together`: whether the game takes part in the
+# next ply, and what remains to be done in this step.
+TOGETHER = (("playing", np.bool_), ("status", np.int8))
+
+
 def episode_state_dtype(game: Game) -> np.dtype[np.void]:
     """Return the dtype of the record that a batch keeps for each game beside its position."""
     return np.dtype(
@@ -32,6 +37,7 @@ def episode_state_dtype(game: Game) -> np.dtype[np.void]:
             # The last step ended the game, or eliminated the agent (simultaneous games).
             ("terminated", np.bool_),
             ("illegal", np.bool_),  # an action of the last step was illegal
+            *(TOGETHER if game.many is not None else ()),
         ],
         align=True,
     )

@@ -25,6 +25,8 @@ class StepRules(NamedTuple):
             agent, or of `mover` in self-play.
         play: `play(s, joint, history)` applies and records the actions `joint`, one per player
             (sequential: only the mover's entry is used).
+        begin_many: `begin_many(s, joint, history)` is the first part of `play` in games that have
+            `Game.many`.
         score: `score(s, episode, returns_before)` writes the rewards of a step and whether the game
             is over for the agent. In simultaneous games the rewards are the returns minus
             `returns_before`, those before the step; in sequential ones the returns at the end,
@@ -47,6 +49,7 @@ class StepRules(NamedTuple):
     clear_rewards: Kernel
     select_reward: Kernel
     play: Kernel
+    begin_many: Kernel
     score: Kernel
     opponents_act: Kernel
     opponents_step: Kernel
@@ -67,7 +70,7 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
     player: Any = game.player  # None in simultaneous games
     is_active: Any = game.is_active  # None in sequential games
     policy: Any = choose
-    init, apply, is_terminal, returns = game.init, game.step, game.is_terminal, game.returns
+    init, is_terminal, returns = game.init, game.is_terminal, game.returns
     observe_player = game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_opponents = choose is not None
@@ -101,22 +104,27 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
     def select_reward(episode: Any, mover: int) -> None:
         episode.reward = episode.rewards[episode.seat if episode.seat != NO_SEAT else mover]
 
-    @kernel
-    def play(s: Any, joint: Any, history: Any) -> None:
-        # `history` has room for every game from its start; a game from a restored position may have
-        # more plies, which are not recorded.
-        if simultaneous:
-            if len(history) > 0 and history[0] * players + players < len(history):
-                for p in range(players):
-                    history[1 + history[0] * players + p] = joint[p]
-                history[0] += 1
-            apply(s, joint)
-        else:
-            action = joint[player(s)]
-            if len(history) > 0 and history[0] + 1 < len(history):
-                history[1 + history[0]] = action
-                history[0] += 1
-            apply(s, action)
+    def make_play(apply: Any) -> Any:
+        @kernel
+        def play(s: Any, joint: Any, history: Any) -> None:
+            # `history` has room for every game from its start; a game from a restored position may
+            # have more plies, which are not recorded.
+            if simultaneous:
+                if len(history) > 0 and history[0] * players + players < len(history):
+                    for p in range(players):
+                        history[1 + history[0] * players + p] = joint[p]
+                    history[0] += 1
+                apply(s, joint)
+            else:
+                action = joint[player(s)]
+                if len(history) > 0 and history[0] + 1 < len(history):
+                    history[1 + history[0]] = action
+                    history[0] += 1
+                apply(s, action)
+
+        return play
+
+    play = make_play(game.step)
 
     @kernel
     def score(s: Any, episode: Any, returns_before: Any) -> None:
@@ -208,6 +216,7 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
         clear_rewards=clear_rewards,
         select_reward=select_reward,
         play=play,
+        begin_many=make_play(game.many.begin) if game.many is not None else play,
         score=score,
         opponents_act=opponents_act,
         opponents_step=opponents_step,

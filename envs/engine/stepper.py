@@ -11,6 +11,7 @@ from ludoteca.envs.engine.episode_state import NO_SEAT, SAME_STEP
 from ludoteca.envs.engine.legality import ALL_LEGAL, make_legality
 from ludoteca.envs.engine.step_result import make_result_writers
 from ludoteca.envs.engine.step_rules import make_step_rules
+from ludoteca.envs.engine.step_together import make_step_together
 from ludoteca.envs.engine.thread_pool import make_sliced
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
@@ -83,8 +84,8 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         make_legality(game)
     )
     rules = make_step_rules(game, choose)
-    reset, clear_rewards, select_reward, play, score = rules[:5]
-    opponents_act, opponents_step, apply_action, apply_joint_action, observe = rules[5:]
+    reset, clear_rewards, select_reward, play, _, score = rules[:6]
+    opponents_act, opponents_step, apply_action, apply_joint_action, observe = rules[6:]
     write_rows, write_step_result, write_final_result = make_result_writers(game)
 
     @kernel
@@ -96,7 +97,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         opponents_step(s, episode, history, scratch)
 
     @kernel
-    def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
+    def step_one_by_one(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
         """Step games lo to hi - 1; see `Stepper.step`."""
         (
             states,
@@ -134,6 +135,10 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 observe(s, episode, final_observations[i], masks[i], scratch.legal)
                 reset_finished(s, episode, history[i], scratch, seat_rule)
             observe(s, episode, observations[i], masks[i], scratch.legal)
+
+    step_rows = step_one_by_one
+    if game.many is not None:
+        step_rows = make_step_together(game, choose, reset_finished)
 
     @compiled_without_allocation
     def step_batch(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:

@@ -298,6 +298,7 @@ def make_network_game(
         is_active=kernels.is_active,
         legal_actions=kernels.legal_actions,
         step=kernels.step,
+        many=kernels.many,
         is_terminal=kernels.is_terminal,
         returns=kernels.returns,
         observe=view.observe,

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.envs.bits import ONE, ZERO, lowest, popcount, test_bit
-from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.game import FORFEIT, ManyKernels
 from ludoteca.envs.gdl.actions import NONE, ActionTable
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.evaluate import make_evaluation
+from ludoteca.envs.gdl.lanes import make_play_many
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.percepts import make_percept_masks, percept_words
 from ludoteca.envs.jit import kernel
@@ -36,7 +37,8 @@ class GDLKernels(NamedTuple):
     """Dtype of the record and kernels, as in `Game`.
 
     `refresh(s)` computes the derived fields. `play_while_waiting(s, start)` makes joint moves until
-    a player has an action or the game is over; at the `start` they do not count as plies.
+    a player has an action or the game is over; at the `start` they do not count as plies. `many` is
+    None if the rules have chance or percepts, or are interpreted.
     """
 
     state: np.dtype[np.void]
@@ -49,6 +51,7 @@ class GDLKernels(NamedTuple):
     returns: Callable[..., Any]
     refresh: Callable[..., Any]
     play_while_waiting: Callable[..., Any]
+    many: ManyKernels | None
 
 
 def state_dtype(network: Network) -> np.dtype[np.void]:
@@ -189,9 +192,8 @@ def make_kernels(
         return mover
 
     @kernel
-    def refresh(s: Any) -> None:
-        """Compute all fields that follow from the fluents, `plies` and `forfeited`."""
-        evaluate_phase1(s.fluents, s.joint, s.outputs)
+    def derive(s: Any) -> None:
+        """Compute the fields that follow from the outputs, `plies` and `forfeited`."""
         s.over = RUNNING
         s.to_move = 0
         if test_bit(s.outputs, terminal_output):
@@ -213,6 +215,12 @@ def make_kernels(
             s.over = STUCK
         if s.over == RUNNING and s.plies >= max_plies:
             s.over = LIMIT
+
+    @kernel
+    def refresh(s: Any) -> None:
+        """Compute all fields that follow from the fluents, `plies` and `forfeited`."""
+        evaluate_phase1(s.fluents, s.joint, s.outputs)
+        derive(s)
 
     @kernel
     def note_action(s: Any, p: int, action: int) -> None:
@@ -304,17 +312,21 @@ def make_kernels(
         return list_actions(s, p, out)
 
     @kernel
-    def step_sequential(s: Any, action: int) -> None:
+    def begin_sequential(s: Any, action: int) -> None:
         for r in range(roles):
             s.joint[r] = first_move(s, r)  # the only legal move of a player that is not to move
         r = role_of[s.to_move]
         s.joint[r] = move_of_action[r, action]
         note_action(s, s.to_move, action)
+
+    @kernel
+    def step_sequential(s: Any, action: int) -> None:
+        begin_sequential(s, action)
         play(s)
         play_while_waiting(s, False)
 
     @kernel
-    def step_simultaneous(s: Any, joint_action: Any) -> None:
+    def begin_simultaneous(s: Any, joint_action: Any) -> None:
         for p in range(players):
             r = role_of[p]
             if s.forfeited[p] == 0 and joint_action[p] == FORFEIT:
@@ -324,7 +336,16 @@ def make_kernels(
             else:
                 s.joint[r] = move_of_action[r, joint_action[p]]
                 note_action(s, p, joint_action[p])
+
+    @kernel
+    def step_simultaneous(s: Any, joint_action: Any) -> None:
+        begin_simultaneous(s, joint_action)
         play(s)
+
+    @kernel
+    def end_step(s: Any) -> None:
+        s.plies += 1
+        derive(s)
 
     @kernel
     def goal_of(s: Any, p: int) -> float:
@@ -355,6 +376,13 @@ def make_kernels(
             else:
                 out[p] = 0.0
 
+    many = None
+    if not has_chance and not has_percepts and network.phase1.num_slots:
+        many = ManyKernels(
+            begin_sequential if sequential else begin_simultaneous,
+            make_play_many(network, evaluate_phase1, evaluate_phase2),
+            end_step,
+        )
     assert words >= move_words  # the masks also have bits of the goals and of `terminal`
     return GDLKernels(
         state=state_dtype(network),
@@ -367,4 +395,5 @@ def make_kernels(
         returns=returns,
         refresh=refresh,
         play_while_waiting=play_while_waiting,
+        many=many,
     )

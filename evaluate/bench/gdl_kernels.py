@@ -1,11 +1,12 @@
-"""Speed of the kernels of rule sheets, one state at a time: `ludoteca bench gdl --kernels`.
+"""Speed of rule sheets in single states and environments: `ludoteca bench gdl --kernels`.
 
 Kernels are the compiled functions of a game, such as `step`, which searches and single environments
-call. The batches of 512 games in `ludoteca bench gdl` do not use them.
+call. Vector environments step their games together, one bit per game, unless they are few. The
+batches of 512 random games in `ludoteca bench gdl` use no kernels.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from json import dumps
 from pathlib import Path
 from statistics import median
@@ -17,6 +18,7 @@ from rich.console import Console
 from ludoteca.envs.gdl.game import gdl, rules
 from ludoteca.evaluate.bench.gdl import format_rate
 from ludoteca.evaluate.bench.gdl_peers import SingleWorkload
+from ludoteca.evaluate.bench.own_workloads import VectorWorkload
 from ludoteca.evaluate.bench.rounds import ROUNDS, noise
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
 from ludoteca.evaluate.gdl.sheet_files import select_sheets
@@ -26,7 +28,11 @@ from ludoteca.provenance import load_average, run_provenance
 
 SIMULATIONS = 200  # per move of the search
 AGENT = f"mcts:simulations={SIMULATIONS}"
-HEADINGS = ("sheet", "gates", "largest phase", "compile, s", "steps/s", "mcts, simulations/s")
+NUM_ENVS = 512  # of the vector environments
+HEADINGS = (
+    "sheet", "gates", "largest phase", "compile, s", "steps/s", "mcts, simulations/s",
+    "environment: together, steps/s", "one by one, steps/s", "together / one by one",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,9 @@ class KernelSpeed:
             machine code in the disk caches are used.
         steps: joint moves per CPU second in random games, in each round.
         simulations: simulations of `AGENT` per CPU second in the first move, in each round.
+        together: steps per second in a vector environment of `NUM_ENVS` games, in each round; empty
+            if its games are not stepped together.
+        one_by_one: the same if they are stepped one after the other.
     """
 
     name: str
@@ -49,6 +58,8 @@ class KernelSpeed:
     compile_seconds: float
     steps: tuple[float, ...]
     simulations: tuple[float, ...]
+    together: tuple[float, ...]
+    one_by_one: tuple[float, ...]
 
 
 def bench_gdl_kernels(
@@ -110,13 +121,22 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
     random_games = SingleWorkload(game)
     search = SearchWorkload(game.spec, AGENT, SIMULATIONS, process_time)
     compile_seconds = process_time() - start
+    environments = [
+        VectorWorkload(each, NUM_ENVS)
+        for each in ((game, replace(game, many=None)) if game.many is not None else (game,))
+    ]
     steps: list[float] = []
     simulations: list[float] = []
+    together: list[float] = []
+    one_by_one: list[float] = []
     for _ in range(ROUNDS):
         for run, rates in ((random_games, steps), (search, simulations)):
             measure: Callable[[float], Any] = run
             sample = measure(seconds / ROUNDS)
             rates.append(round(sample.steps / sample.seconds, 1))
+        for environment, rates in zip(reversed(environments), (one_by_one, together), strict=False):
+            result = environment(seconds / ROUNDS)
+            rates.append(round(result.steps / result.inside, 1))
     network = rules(game)
     phases = network.phase1, network.phase2, network.phase3
     return KernelSpeed(
@@ -126,6 +146,8 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
         compile_seconds=round(compile_seconds, 2),
         steps=tuple(steps),
         simulations=tuple(simulations),
+        together=tuple(together),
+        one_by_one=tuple(one_by_one),
     )
 
 
@@ -137,6 +159,9 @@ def table_row(speed: KernelSpeed) -> tuple[str, ...]:
         f"{speed.largest_phase:,}",
         f"{speed.compile_seconds:.1f}",
         *(_rate(rates) for rates in (speed.steps, speed.simulations)),
+        _rate(speed.together) if speed.together else "",
+        _rate(speed.one_by_one),
+        f"{median(speed.together) / median(speed.one_by_one):.1f}" if speed.together else "",
     )
 
 
@@ -149,7 +174,7 @@ def markdown_page(speeds: Sequence[KernelSpeed], about: dict[str, Any]) -> str:
     """Return the page with the table of all sheets."""
     return "\n".join(
         [
-            "# Rule sheets: speed of the kernels",
+            "# Rule sheets: speed of kernels and environments",
             "",
             f"Written by `{about['command']}` on {about['date'][:10]}, {about['cpu']}.",
             "",
@@ -158,7 +183,9 @@ def markdown_page(speeds: Sequence[KernelSpeed], about: dict[str, Any]) -> str:
             "the sheet is compiled, and of its *largest phase*. *compile*: CPU seconds from the "
             "file to compiled random games and search, with the disk caches as they were. "
             f"*steps/s*: joint moves in random games. *mcts*: simulations of `{AGENT}` in the "
-            "first move.",
+            f"first move. *environment*: vector environment of {NUM_ENVS} games in self-play with "
+            "random legal actions, games per second of `step`, observations and action masks "
+            "included: all games *together*, one bit per game, or *one by one*.",
             "",
             table(HEADINGS, [table_row(speed) for speed in speeds]),
             "",

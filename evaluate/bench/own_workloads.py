@@ -11,6 +11,7 @@ import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.api.aec import aec_env
 from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
 from ludoteca.evaluate.bench.sampler import MaskSampler
@@ -26,7 +27,7 @@ class VectorWorkload:
     `step`.
     """
 
-    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+    def __init__(self, game: Game | str, num_envs: int, num_threads: int = 1):
         self._env = GameVectorEnv(game, num_envs, num_threads=num_threads)
         self._sample_actions = MaskSampler()
         self._steps = 0  # steps of all games

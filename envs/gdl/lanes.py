@@ -1,0 +1,193 @@
+"""Bit-sliced steps of many states of a game, which are evaluated at once; see `batch`.
+
+Records of states hold the fluents as bits. For a step of many games they are transposed in blocks
+of 64 x 64 bits into slots with one bit per game, a *lane*. The gates of phases 2 and 1 are
+evaluated for all lanes, and the next fluents and the outputs are transposed back into the records.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from ludoteca.envs.bits import ONE, ZERO, transpose
+from ludoteca.envs.gdl.batch import GAMES, WORDS, run, word_of
+from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
+from ludoteca.envs.jit import kernel, source_digest
+
+# With fewer games to step, one state is evaluated after the other.
+MIN_LANES = 32
+WORK_WORDS = GAMES + 64 * WORDS  # of the list of lanes, and of a block that is transposed
+
+
+def make_play_many(
+    network: Network, evaluate_phase1: Callable[..., Any], evaluate_phase2: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return `play_many(states, flags, lo, hi)`.
+
+    In each of the games lo to hi - 1 whose flag is true, it replaces the fluents of the state by
+    those after the joint move `joint`, and the outputs by those of phase 1. All states are records
+    of `kernels.state_dtype`.
+
+    Args:
+        network: the network, without chance and percepts.
+        evaluate_phase1: the evaluation of phase 1 for one state, see `evaluate.make_evaluation`.
+        evaluate_phase2: that of phase 2.
+    """
+    kind = f"lanes {_sources()}"
+
+    def play_many(states: Any, flags: Any, lo: int, hi: int) -> None:
+        # Always true; for the digest of cached machine code, see `evaluate.make_evaluation`.
+        if kind:
+            for i in range(lo, hi):
+                if flags[i]:
+                    s = states[i]
+                    evaluate_phase2(s.fluents, s.joint, s.fluents)
+                    evaluate_phase1(s.fluents, s.joint, s.outputs)
+
+    find_play = cache(partial(_make_play_lanes, network, evaluate_phase1, evaluate_phase2))
+
+    @overload(play_many)
+    def compile_play(states: Any, flags: Any, lo: int, hi: int) -> Any:
+        play_lanes = find_play()
+
+        def play_all(states: Any, flags: Any, lo: int, hi: int) -> None:
+            play_lanes(states, flags, lo, hi)
+
+        return play_all
+
+    return play_many
+
+
+def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: Any) -> Any:
+    """Return the kernel `play_lanes(states, flags, lo, hi)`, only for compiled code."""
+    num_fluents, num_moves = len(network.fluents), len(network.moves)
+    phase1, phase2 = network.phase1, network.phase2
+    gates1, segments1, outputs1 = phase1.gates, phase1.segments, phase1.outputs
+    gates2, segments2, outputs2 = phase2.gates, phase2.segments, phase2.outputs
+    slots1, slots2 = phase1.num_slots, phase2.num_slots
+    slots, num_slots, slot_words = make_slots(
+        WORK_WORDS + WORDS * (slots1 + slots2), _digest(phase1, phase2)
+    )
+    fluent_words, output_words = (num_fluents + 63) // 64, (len(outputs1) + 63) // 64
+
+    @kernel
+    def list_lanes(flags: Any, start: int, hi: int, lanes: Any) -> tuple[int, int]:
+        """Write the next flagged games from `start` on to `lanes`.
+
+        Returns:
+            Their number, at most `GAMES`, and the game at which the next list starts.
+        """
+        count, i = 0, start
+        while i < hi and count < GAMES:
+            lanes[count] = i
+            count += int(flags[i])
+            i += 1
+        return count, i
+
+    @kernel
+    def play_one(s: Any) -> None:
+        evaluate_phase2(s.fluents, s.joint, s.fluents)
+        evaluate_phase1(s.fluents, s.joint, s.outputs)
+
+    @kernel
+    def read_states(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+        """Write the fluents and moves of the states to the inputs of phase 2."""
+        for f in range(fluent_words):
+            for w in range(WORDS):
+                for j in range(64):
+                    lane = 64 * w + j
+                    block[j, 0, w] = states[lanes[lane]].fluents[f] if lane < count else ZERO
+            transpose(block, 0)
+            for j in range(min(64, num_fluents - 64 * f)):
+                for w in range(WORDS):
+                    v[1 + 64 * f + j, w] = block[j, 0, w]
+        for m in range(num_moves):
+            for w in range(WORDS):
+                v[1 + num_fluents + m, w] = ZERO
+        for lane in range(count):
+            s = states[lanes[lane]]
+            for r in range(len(s.joint)):
+                if s.joint[r] >= 0:
+                    bit = ONE << np.uint64(lane & 63)
+                    v[1 + num_fluents + s.joint[r], lane >> 6] |= bit
+
+    @kernel
+    def write_fluents(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+        """Write the fluents, inputs of phase 1, to the states."""
+        for f in range(fluent_words):
+            for j in range(64):
+                for w in range(WORDS):
+                    i = 64 * f + j
+                    block[j, 0, w] = v[1 + i, w] if i < num_fluents else ZERO
+            transpose(block, 0)
+            for lane in range(count):
+                states[lanes[lane]].fluents[f] = block[lane & 63, 0, lane >> 6]
+
+    @kernel
+    def write_outputs(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+        """Write the outputs of phase 1 to the states."""
+        for k in range(output_words):
+            union = ZERO
+            for j in range(64):
+                i = 64 * k + j
+                for w in range(WORDS):
+                    word = word_of(v, outputs1[i], w) if i < len(outputs1) else ZERO
+                    block[j, 0, w] = word
+                    union |= word
+            if union != ZERO:
+                transpose(block, 0)
+            for lane in range(count):
+                states[lanes[lane]].outputs[k] = block[lane & 63, 0, lane >> 6]
+
+    @kernel
+    def play_lanes(states: Any, flags: Any, lo: int, hi: int) -> None:
+        memory = slots()
+        k = claim(memory, num_slots, slot_words)
+        a = k * slot_words + HEADER
+        b = a + GAMES
+        c = b + 64 * WORDS
+        d = c + WORDS * slots1
+        lanes = memory[a:b]
+        block = memory[b:c].view(np.uint64).reshape((64, 1, WORDS))
+        v1 = memory[c:d].view(np.uint64).reshape((slots1, WORDS))
+        v2 = memory[d : d + WORDS * slots2].view(np.uint64).reshape((slots2, WORDS))
+        count, start = list_lanes(flags, lo, hi, lanes)
+        while count > 0:
+            if count < MIN_LANES:
+                for lane in range(count):
+                    play_one(states[lanes[lane]])
+            else:
+                read_states(states, lanes, count, block, v2)
+                run(v2, gates2, segments2)
+                for f in range(num_fluents):
+                    for w in range(WORDS):
+                        v1[1 + f, w] = word_of(v2, outputs2[f], w)
+                write_fluents(states, lanes, count, block, v1)
+                run(v1, gates1, segments1)
+                write_outputs(states, lanes, count, block, v1)
+            count, start = list_lanes(flags, start, hi, lanes)
+        release(memory, k, slot_words)
+
+    return play_lanes
+
+
+def _digest(*programs: Program) -> int:
+    """Return the name of the scratch memory of two programs."""
+    content = hashlib.sha256(b"lanes")
+    for program in programs:
+        for array in (program.gates, program.segments, program.outputs):
+            content.update(array.tobytes())
+    return int.from_bytes(content.digest()[:7], "little")  # 7 bytes: a positive int64
+
+
+@cache
+def _sources() -> str:
+    """Return the digest of the sources on which the machine code of `play_many` depends."""
+    digests = (source_digest(function) for function in (run, transpose, claim))
+    return " ".join((inspect.getsource(_make_play_lanes), *digests))
