@@ -136,7 +136,7 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
             rates.append(round(sample.steps / sample.seconds, 1))
         for environment, rates in zip(reversed(environments), (one_by_one, together), strict=False):
             result = environment(seconds / ROUNDS)
-            rates.append(round(result.steps / result.inside, 1))
+            rates.append(round(result.steps / (result.inside or result.seconds), 1))
     network = rules(game)
     phases = network.phase1, network.phase2, network.phase3
     return KernelSpeed(
