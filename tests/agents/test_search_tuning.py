@@ -127,6 +127,16 @@ def test_one_value_is_the_search_without_tuning():
     ]
 
 
+def test_hierarchical_expansion_of_one_parameter_is_the_bandit_over_its_values():
+    results = []
+    for strategy in ("mab", "he"):
+        agent = make_agent(f"mcts:simulations=100,tune={strategy},tune.alpha=0.1/0.5/2", GAME)
+        agent.search(GAME.new())
+        results.append(agent.tuning_results(0))
+    assert results[0] == results[1]
+    assert all(result.visits for result in results[0])
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_players_have_values_of_their_own(strategy):
     spec = f"mcts:simulations=150,amaf=rave,tune={strategy},tune.alpha=0.1/2,tune.weight=0.01/1"
