@@ -117,21 +117,21 @@ def choose_mab(params: Any, rng: Any) -> int:
 def choose_he(params: Any, rng: Any) -> int:
     """Return a combination: values by UCB1, level by level, in the order of the parameters.
 
-    A level's statistics are of the combinations that begin with the values selected so far. They
-    are summed, which takes less time than UCB1 over all combinations.
+    A level's statistics are those of the combinations that begin with the values selected so far,
+    summed.
     """
     prefix, radix = 0, 1
     for p in range(params.num_params):
         size = params.sizes[p]
-        params.level_visits[:size] = 0
-        params.level_value[:size] = 0.0
-        for combination in range(prefix, params.num_combinations, radix):
-            index = combination // radix % size
-            params.level_visits[index] += params.visits[combination]
-            params.level_value[index] += params.value[combination]
+        for index in range(size):
+            visits, value = 0, 0.0
+            for combination in range(prefix + radix * index, params.num_combinations, radix * size):
+                visits += params.visits[combination]
+                value += params.value[combination]
+            params.level_visits[index], params.level_value[index] = visits, value
         prefix += radix * ucb1(params.level_visits, params.level_value, size, False)
         radix *= size
-    return prefix
+    return int(prefix)
 
 
 @kernel
