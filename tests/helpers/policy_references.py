@@ -120,7 +120,7 @@ def etc_log(s: Statistics, c: Any) -> NDArray[np.float64]:
 
 
 def etc_elimination(s: Statistics, c: Any) -> NDArray[np.float64]:
-    """Return the indices of elimination: first arms with few pulls or not clearly worse than the best."""
+    """Return the indices of elimination: first arms that may be the best, or have few pulls."""
     deviation = np.sqrt(s.smoothed / s.n)
     radius = np.sqrt(c[1] * np.log(s.t)) * np.hypot(deviation[s.best], deviation)
     return np.where((s.n < c[0]) | (s.x[s.best] - s.x <= radius), 2 + 1 / s.n, s.x)
