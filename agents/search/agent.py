@@ -95,10 +95,10 @@ class MCTSAgent(TreeSearchAgent):
                 cell where the move starts, `"origin"`, by `"row"` or `"column"`, or by a partition
                 of the game; `""`: none. See `ludoteca.agents.move_groups`.
             tune: on-line tuning: strategy by which the values of parameters are selected for each
-                simulation, separately for each player, `"mab"`, `"nmc"` or `"lsi"`; `""`: fixed
-                values. Its parameters are the values to select from: of the policy's parameters, of
-                `fpu`, and of `weight` (AMAF), as in `"nmc:alpha=0.25/0.5/1/2,fpu=0.5/1/inf"`. See
-                `ludoteca.agents.search.tuning`.
+                simulation, separately for each player, `"mab"`, `"he"`, `"nmc"` or `"lsi"`; `""`:
+                fixed values. Its parameters are the values to select from: of the policy's
+                parameters, of `fpu`, and of `weight` (AMAF), as in
+                `"nmc:alpha=0.25/0.5/1/2,fpu=0.5/1/inf"`. See `ludoteca.agents.search.tuning`.
 
         Raises:
             ValueError: if a parameter is out of range or unknown to the policy, or the game has no

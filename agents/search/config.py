@@ -10,7 +10,7 @@ from ludoteca.agents.softmax_playouts import find_move_features
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_choice
 
-STRATEGIES = ("", "mab", "nmc", "lsi")  # strategies of on-line tuning; "": none
+STRATEGIES = ("", "mab", "he", "nmc", "lsi")  # strategies of on-line tuning; "": none
 
 
 @dataclass(frozen=True)

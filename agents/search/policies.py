@@ -16,7 +16,7 @@ Sources, unless a formula cites its own: Valencia's thesis on General Game Playi
 sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
 UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
 strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
-uniform sampling, UCT, PUCT and KL-UCB.
+the variants of ETC, uniform sampling, UCT, PUCT and KL-UCB.
 
 Formulas cite by authors and year:
     Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", 2002
@@ -26,6 +26,11 @@ Formulas cite by authors and year:
         bandits", 2011
     Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", 2009
     Auer, Cesa-Bianchi, Freund and Schapire, "The nonstochastic multiarmed bandit problem", 2002
+    Lattimore and Szepesvari, "Bandit algorithms", 2020
+    Vakili, Liu and Zhao, "Deterministic sequencing of exploration and exploitation for multi-armed
+        bandit problems", 2013
+    Even-Dar, Mannor and Mansour, "Action elimination and stopping conditions for the multi-armed
+        bandit and reinforcement learning problems", 2006
     Chaslot, Saito, Bouzy, Uiterwijk and van den Herik, "Monte-Carlo strategies for computer Go",
         2006
 """
@@ -98,6 +103,34 @@ def etc(arm: Any, mean: float, parent: Any) -> Any:
     higher the fewer visits there are.
     """
     return mean if arm.visits >= parent.params[0] else 2 + parent.params[0] - arm.visits
+
+
+@kernel
+def etc_log(arm: Any, mean: float, parent: Any) -> Any:
+    """Return the score of explore-then-commit whose m grows: max(m, c ln t) visits each.
+
+    After t visits, m is that of Lattimore and Szepesvari, 2020, section 6.1, up to a constant, with
+    the horizon t. A commitment is thus revised: rejected arms are explored again at a rate c / t,
+    as in deterministic sequencing of exploration and exploitation, Vakili, Liu and Zhao, 2013.
+    """
+    m = max(parent.params[0], parent.params[1] * parent.log_visits)
+    return mean if arm.visits >= m else 2 + m - arm.visits
+
+
+@kernel
+def etc_elimination(arm: Any, mean: float, parent: Any) -> Any:
+    """Return the score of explore-then-commit that explores until differences are clear.
+
+    Successive elimination, Even-Dar, Mannor and Mansour, 2006, section 4: arms with fewer than m
+    visits, and arms whose mean differs from the best by at most sqrt(c ln t (v_best + v)), where v
+    is the smoothed variance of a mean, are visited in turn. The radius is not theirs, and it grows
+    with the visits t of all arms, so that an eliminated arm can come back.
+    """
+    gap = parent.best[0] - mean
+    bound = parent.params[1] * parent.log_visits
+    variance = parent.best[1] + smoothed_variance(arm) / arm.visits
+    is_candidate = arm.visits < parent.params[0] or gap * gap <= bound * variance
+    return 2 + 1 / arm.visits if is_candidate else mean
 
 
 @kernel
@@ -204,6 +237,8 @@ POLICIES = {
     "ucb_minimal": SelectionPolicy(ucb_minimal, {"c": 1.0}, has_exploration_term=True),
     "moss": SelectionPolicy(moss, {}, has_exploration_term=True),
     "etc": SelectionPolicy(etc, {"m": 2}),
+    "etc_log": SelectionPolicy(etc_log, {"m": 2, "c": 1.0}),
+    "etc_elimination": SelectionPolicy(etc_elimination, {"m": 2, "c": 0.2}, needs_best=True),
     "ucb_alpha1": SelectionPolicy(ucb_alpha1, {}, has_exploration_term=True),
     "ucb_alpha2": SelectionPolicy(ucb_alpha2, {}, has_exploration_term=True),
     "uct": SelectionPolicy(uct, {"c": math.sqrt(2)}, has_exploration_term=True),

@@ -37,7 +37,7 @@ class Tuner(NamedTuple):
 @factory()
 def make_tuner(strategy: str) -> Tuner:
     """Return the kernels of an allocation strategy."""
-    choose = {"mab": choose_mab, "nmc": choose_nmc, "lsi": choose_lsi}[strategy]
+    choose = {"mab": choose_mab, "he": choose_he, "nmc": choose_nmc, "lsi": choose_lsi}[strategy]
 
     @kernel
     def select(params: Any, rng: Any) -> None:
@@ -111,6 +111,27 @@ def ucb1(visits: Any, value: Any, count: int, tried_only: bool) -> int:
 def choose_mab(params: Any, rng: Any) -> int:
     """Return a combination by UCB1 over all combinations."""
     return ucb1(params.visits, params.value, params.num_combinations, False)
+
+
+@kernel
+def choose_he(params: Any, rng: Any) -> int:
+    """Return a combination: values by UCB1, level by level, in the order of the parameters.
+
+    A level's statistics are those of the combinations that begin with the values selected so far,
+    summed.
+    """
+    prefix, radix = 0, 1
+    for p in range(params.num_params):
+        size = params.sizes[p]
+        for index in range(size):
+            visits, value = 0, 0.0
+            for combination in range(prefix + radix * index, params.num_combinations, radix * size):
+                visits += params.visits[combination]
+                value += params.value[combination]
+            params.level_visits[index], params.level_value[index] = visits, value
+        prefix += radix * ucb1(params.level_visits, params.level_value, size, False)
+        radix *= size
+    return int(prefix)
 
 
 @kernel

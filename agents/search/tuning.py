@@ -2,10 +2,13 @@
 
 Sironi and Winands, "On-line parameter tuning for Monte-Carlo tree search in general game playing"
 (Computer Games, 2017). Each player has a combination of values for each simulation, and that
-player's score is the reward: a multi-armed bandit whose arms are the combinations. Three
+player's score is the reward: a multi-armed bandit whose arms are the combinations. Four
 allocation strategies select them, whose kernels are in `tuner.py`:
 
     mab   UCB1 over all combinations
+    he    hierarchical expansion: a tree with one level for each parameter, in the given order; UCB1
+          selects a value at each level, and a node's statistics are those of the combinations that
+          begin with the values on the way to it
     nmc   naive Monte Carlo (Ontanon, "The combinatorial multi-armed bandit problem and its
           application to real-time strategy games", 2013): at random, with the probability
           `ludoteca.agents.search.tuner.LOCAL_PROB`, UCB1 over the values of each parameter on its
@@ -42,6 +45,7 @@ TUNED_PARAMS = np.dtype(
         ("grid", np.float64, (MAX_PARAMS, MAX_VALUES)),  # values of each parameter
         ("value", np.float64, (MAX_COMBINATIONS,)),  # sum of scores by combination
         ("local_value", np.float64, (MAX_PARAMS, MAX_VALUES)),  # sum of scores by value
+        ("level_value", np.float64, (MAX_VALUES,)),  # he: scratch, sum of scores at a level
         ("total", np.int64),  # simulations so far
         ("budget", np.int64),  # lsi: simulations of the search
         ("round_end", np.int64),  # lsi: simulations at the end of the round of sequential halving
@@ -51,6 +55,7 @@ TUNED_PARAMS = np.dtype(
         ("num_combinations", np.int32),
         ("visits", np.int32, (MAX_COMBINATIONS,)),  # simulations by combination
         ("local_visits", np.int32, (MAX_PARAMS, MAX_VALUES)),  # simulations by value
+        ("level_visits", np.int32, (MAX_VALUES,)),  # he: scratch, simulations at a level
         ("candidates", np.int32, (MAX_CANDIDATES,)),  # lsi: combinations that are compared
         ("num_candidates", np.int32),
         ("chosen", np.int32),  # combination of this simulation

@@ -84,6 +84,9 @@ BY_HAND = {
     "ucb_minimal": 0.7,  # 0.6 + 1 / 10
     "moss": 0.902703,  # 0.6 + sqrt(ln(100 / 40) / 10)
     "etc": 0.6,
+    "etc_log": 0.6,  # 10 visits; m = 4.605170
+    # 0.6 is the best mean, as the gap is 0: 2 + 1 / 10
+    "etc_elimination": 2.1,
     "ucb_alpha1": 0.939307,  # 0.6 + sqrt(4.605170 / 40)
     "ucb_alpha2": 0.995572,  # 0.6 + sqrt(2.718282 * 4.605170 / 80)
     "uct": 1.278614,  # of rewards: q = 0.2 + sqrt(4 * 4.605170 / 10) = 1.557228; (q + 1) / 2
@@ -119,6 +122,13 @@ def test_further_indices_match_hand_computation() -> None:
     assert score("moss", 50, 30, 100, 4) == 0.6
     # Explore: 1 pull of 2 scores above every mean, and none below 2.
     assert score("etc", 1, 1, 9, 4) == 3
+    # Explore: m = ln 100 = 4.605170 visits, and there are 3.
+    assert score("etc_log", 3, 3, 100, 4) == pytest.approx(3.605170, abs=1e-6)
+    assert score("etc_log", 5, 3, 100, 4) == 0.6
+    # The smoothed variance of 6 wins in 10 is 7/12 * 5/12 = 0.2430556. The radius is
+    # sqrt(0.2 * 4.605170 * (0.01 + 0.02430556)) = 0.1777557.
+    assert score("etc_elimination", 10, 6, 100, 4, best=0.777) == pytest.approx(2.1)
+    assert score("etc_elimination", 10, 6, 100, 4, best=0.778) == 0.6
     # epsilon / K for an arm that is not the best.
     assert score("epsilon_greedy", 10, 6, 100, 4, best=0.7) == pytest.approx(1 / 64)
     # Two best arms share the remaining 15/16.

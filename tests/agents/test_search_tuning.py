@@ -7,14 +7,14 @@ import pytest
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.config import SEARCH_PARAMS
-from ludoteca.agents.search.tuner import make_tuner
+from ludoteca.agents.search.tuner import EXPLORATION, make_tuner
 from ludoteca.agents.search.tuning import TUNED_PARAMS, tuned_params, tuning_result
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted
 
-STRATEGIES = ["mab", "nmc", "lsi"]
+STRATEGIES = ["mab", "he", "nmc", "lsi"]
 TARGETS = {"alpha": 0, "fpu": 4}
 GAME = make_game("tictactoe")
 
@@ -53,6 +53,44 @@ def test_strategies_find_the_best_combination_of_a_bandit(strategy):
         assert record.visits.sum() == 2000
 
 
+def select_by_prefixes(statistics, sizes):
+    """Return the indices of values by UCB1 at each prefix, given `(visits, sum)` by prefix."""
+    prefix = ()
+    for size in sizes:
+        children = [(*prefix, k) for k in range(size)]
+        unvisited = [child for child in children if child not in statistics]
+        if unvisited:
+            prefix = unvisited[0]
+            continue
+        total = sum(statistics[child][0] for child in children)
+        scores = {}
+        for child in children:
+            visits, value = statistics[child]
+            scores[child] = value / visits + EXPLORATION * math.sqrt(math.log(total) / visits)
+        prefix = max(scores, key=scores.get)
+    return prefix
+
+
+def test_hierarchical_expansion_matches_a_tree_of_prefixes():
+    grid, sizes = {"alpha": "0/1/2", "fpu": "0/1", "c": "0/1/2/3"}, (3, 2, 4)
+    params = tuned_params(np.zeros(1, SEARCH_PARAMS), "he", grid, TARGETS | {"c": 1})
+    record, tuner, stream = view_records(params)[0], make_tuner("he"), np.zeros(1, np.uint64)
+    chance, statistics = np.random.default_rng(2), {}
+    tuner.reset(record)
+    for _ in range(600):
+        expected = select_by_prefixes(statistics, sizes)
+        tuner.select(record, stream)
+        chosen = (record.policy_params[0], record.fpu, record.policy_params[1])
+        assert chosen == expected
+        score = float(chance.integers(3)) / 2 * (0.4 + 0.2 * expected[0] + 0.1 * expected[2])
+        tuner.update(record, score)
+        for length in range(1, len(sizes) + 1):
+            visits, value = statistics.get(expected[:length], (0, 0.0))
+            statistics[expected[:length]] = visits + 1, value + score
+    assert len(statistics) == 3 + 3 * 2 + 3 * 2 * 4
+    assert max(statistics[(k,)][0] for k in range(3)) > 300
+
+
 def test_naive_monte_carlo_tries_values_on_their_own():
     # 16 x 16 combinations: far more than simulations, so that UCB1 over them tries none twice.
     values = "/".join(map(str, range(16)))
@@ -87,6 +125,16 @@ def test_one_value_is_the_search_without_tuning():
     assert [(c.name, c.visits, c.mean) for c in tuned.candidates] == [
         (c.name, c.visits, c.mean) for c in plain.candidates
     ]
+
+
+def test_hierarchical_expansion_of_one_parameter_is_the_bandit_over_its_values():
+    results = []
+    for strategy in ("mab", "he"):
+        agent = make_agent(f"mcts:simulations=100,tune={strategy},tune.alpha=0.1/0.5/2", GAME)
+        agent.search(GAME.new())
+        results.append(agent.tuning_results(0))
+    assert results[0] == results[1]
+    assert all(result.visits for result in results[0])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

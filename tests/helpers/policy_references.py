@@ -114,6 +114,18 @@ def etc(s: Statistics, c: Any) -> NDArray[np.float64]:
     return np.where(s.n >= c[0], s.x, 2 + c[0] - s.n)
 
 
+def etc_log(s: Statistics, c: Any) -> NDArray[np.float64]:
+    """Return the indices of explore-then-commit whose m depends on t, with c = (m, c)."""
+    return etc(s, [max(c[0], c[1] * np.log(s.t))])
+
+
+def etc_elimination(s: Statistics, c: Any) -> NDArray[np.float64]:
+    """Return the indices of elimination: first arms that may be the best, or have few pulls."""
+    deviation = np.sqrt(s.smoothed / s.n)
+    radius = np.sqrt(c[1] * np.log(s.t)) * np.hypot(deviation[s.best], deviation)
+    return np.where((s.n < c[0]) | (s.x[s.best] - s.x <= radius), 2 + 1 / s.n, s.x)
+
+
 # Chaslot et al. (2006): urgency U = erfc((best - x) / (sqrt(2) sigma)); fairness t U / (T sum U).
 def urgency(s: Statistics) -> NDArray[np.float64]:
     return special.erfc((s.x.max() - s.x) / (np.sqrt(2) * np.sqrt(s.smoothed)))
@@ -137,6 +149,8 @@ INDEX: dict[str, Callable[[Statistics, Any], NDArray[np.float64]]] = {
     "ucb_minimal": lambda s, c: s.x + c[0] / s.n,
     "moss": lambda s, c: s.x + np.sqrt(np.maximum(np.log(s.t / (s.k * s.n)), 0) / s.n),
     "etc": etc,
+    "etc_log": etc_log,
+    "etc_elimination": etc_elimination,
     "ucb_alpha1": lambda s, c: s.x + np.sqrt(np.log(s.t) / s.k / s.n),
     "ucb_alpha2": lambda s, c: s.x + np.sqrt(np.e / (2 * s.k) * np.log(s.t) / s.n),
     "uct": uct,
