@@ -19,7 +19,7 @@ from ludoteca.envs.game import FORFEIT, ManyKernels
 from ludoteca.envs.gdl.actions import NONE, ActionTable
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.evaluate import make_evaluation
-from ludoteca.envs.gdl.lanes import make_play_many
+from ludoteca.envs.gdl.many_states import make_play_many
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.percepts import make_percept_masks, percept_words
 from ludoteca.envs.jit import kernel

@@ -1,8 +1,8 @@
 """Bit-sliced steps of many states of a game, which are evaluated at once; see `batch`.
 
 Records of states hold the fluents as bits. For a step of many games they are transposed in blocks
-of 64 x 64 bits into slots with one bit per game, a *lane*. The gates of phases 2 and 1 are
-evaluated for all lanes, and the next fluents and the outputs are transposed back into the records.
+of 64 x 64 bits into slots with one bit per game. The gates of phases 2 and 1 are evaluated for
+all games, and the next fluents and the outputs are transposed back into the records.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
 # With fewer games to step, one state is evaluated after the other.
-MIN_LANES = 32
-WORK_WORDS = GAMES + 64 * WORDS  # of the list of lanes, and of a block that is transposed
+MIN_GAMES = 32
+WORK_WORDS = GAMES + 64 * WORDS  # of the indices of the games, and of a block that is transposed
 
 
 def make_play_many(
@@ -39,7 +39,7 @@ def make_play_many(
         evaluate_phase1: the evaluation of phase 1 for one state, see `evaluate.make_evaluation`.
         evaluate_phase2: that of phase 2.
     """
-    kind = f"lanes {_sources()}"
+    kind = f"together {_sources()}"
 
     def play_many(states: Any, flags: Any, lo: int, hi: int) -> None:
         # Always true; for the digest of cached machine code, see `evaluate.make_evaluation`.
@@ -50,22 +50,22 @@ def make_play_many(
                     evaluate_phase2(s.fluents, s.joint, s.fluents)
                     evaluate_phase1(s.fluents, s.joint, s.outputs)
 
-    find_play = cache(partial(_make_play_lanes, network, evaluate_phase1, evaluate_phase2))
+    find_play = cache(partial(_make_play_together, network, evaluate_phase1, evaluate_phase2))
 
     @overload(play_many)
     def compile_play(states: Any, flags: Any, lo: int, hi: int) -> Any:
-        play_lanes = find_play()
+        play_together = find_play()
 
         def play_all(states: Any, flags: Any, lo: int, hi: int) -> None:
-            play_lanes(states, flags, lo, hi)
+            play_together(states, flags, lo, hi)
 
         return play_all
 
     return play_many
 
 
-def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: Any) -> Any:
-    """Return the kernel `play_lanes(states, flags, lo, hi)`, only for compiled code."""
+def _make_play_together(network: Network, evaluate_phase1: Any, evaluate_phase2: Any) -> Any:
+    """Return the kernel `play_together(states, flags, lo, hi)`, only for compiled code."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
     phase1, phase2 = network.phase1, network.phase2
     gates1, segments1, outputs1 = phase1.gates, phase1.segments, phase1.outputs
@@ -77,15 +77,15 @@ def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: An
     fluent_words, output_words = (num_fluents + 63) // 64, (len(outputs1) + 63) // 64
 
     @kernel
-    def list_lanes(flags: Any, start: int, hi: int, lanes: Any) -> tuple[int, int]:
-        """Write the next flagged games from `start` on to `lanes`.
+    def list_games(flags: Any, start: int, hi: int, env_indices: Any) -> tuple[int, int]:
+        """Write the next flagged games from `start` on to `env_indices`.
 
         Returns:
             Their number, at most `GAMES`, and the game at which the next list starts.
         """
         count, i = 0, start
         while i < hi and count < GAMES:
-            lanes[count] = i
+            env_indices[count] = i
             count += int(flags[i])
             i += 1
         return count, i
@@ -96,13 +96,13 @@ def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: An
         evaluate_phase1(s.fluents, s.joint, s.outputs)
 
     @kernel
-    def read_states(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+    def read_states(states: Any, env_indices: Any, count: int, block: Any, v: Any) -> None:
         """Write the fluents and moves of the states to the inputs of phase 2."""
         for f in range(fluent_words):
             for w in range(WORDS):
                 for j in range(64):
-                    lane = 64 * w + j
-                    block[j, 0, w] = states[lanes[lane]].fluents[f] if lane < count else ZERO
+                    g = 64 * w + j
+                    block[j, 0, w] = states[env_indices[g]].fluents[f] if g < count else ZERO
             transpose(block, 0)
             for j in range(min(64, num_fluents - 64 * f)):
                 for w in range(WORDS):
@@ -110,15 +110,15 @@ def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: An
         for m in range(num_moves):
             for w in range(WORDS):
                 v[1 + num_fluents + m, w] = ZERO
-        for lane in range(count):
-            s = states[lanes[lane]]
+        for g in range(count):
+            s = states[env_indices[g]]
             for r in range(len(s.joint)):
                 if s.joint[r] >= 0:
-                    bit = ONE << np.uint64(lane & 63)
-                    v[1 + num_fluents + s.joint[r], lane >> 6] |= bit
+                    bit = ONE << np.uint64(g & 63)
+                    v[1 + num_fluents + s.joint[r], g >> 6] |= bit
 
     @kernel
-    def write_fluents(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+    def write_fluents(states: Any, env_indices: Any, count: int, block: Any, v: Any) -> None:
         """Write the fluents, inputs of phase 1, to the states."""
         for f in range(fluent_words):
             for j in range(64):
@@ -126,11 +126,11 @@ def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: An
                     i = 64 * f + j
                     block[j, 0, w] = v[1 + i, w] if i < num_fluents else ZERO
             transpose(block, 0)
-            for lane in range(count):
-                states[lanes[lane]].fluents[f] = block[lane & 63, 0, lane >> 6]
+            for g in range(count):
+                states[env_indices[g]].fluents[f] = block[g & 63, 0, g >> 6]
 
     @kernel
-    def write_outputs(states: Any, lanes: Any, count: int, block: Any, v: Any) -> None:
+    def write_outputs(states: Any, env_indices: Any, count: int, block: Any, v: Any) -> None:
         """Write the outputs of phase 1 to the states."""
         for k in range(output_words):
             union = ZERO
@@ -142,44 +142,44 @@ def _make_play_lanes(network: Network, evaluate_phase1: Any, evaluate_phase2: An
                     union |= word
             if union != ZERO:
                 transpose(block, 0)
-            for lane in range(count):
-                states[lanes[lane]].outputs[k] = block[lane & 63, 0, lane >> 6]
+            for g in range(count):
+                states[env_indices[g]].outputs[k] = block[g & 63, 0, g >> 6]
 
     @kernel
-    def play_lanes(states: Any, flags: Any, lo: int, hi: int) -> None:
+    def play_together(states: Any, flags: Any, lo: int, hi: int) -> None:
         memory = slots()
         k = claim(memory, num_slots, slot_words)
         a = k * slot_words + HEADER
         b = a + GAMES
         c = b + 64 * WORDS
         d = c + WORDS * slots1
-        lanes = memory[a:b]
+        env_indices = memory[a:b]
         block = memory[b:c].view(np.uint64).reshape((64, 1, WORDS))
         v1 = memory[c:d].view(np.uint64).reshape((slots1, WORDS))
         v2 = memory[d : d + WORDS * slots2].view(np.uint64).reshape((slots2, WORDS))
-        count, start = list_lanes(flags, lo, hi, lanes)
+        count, start = list_games(flags, lo, hi, env_indices)
         while count > 0:
-            if count < MIN_LANES:
-                for lane in range(count):
-                    play_one(states[lanes[lane]])
+            if count < MIN_GAMES:
+                for g in range(count):
+                    play_one(states[env_indices[g]])
             else:
-                read_states(states, lanes, count, block, v2)
+                read_states(states, env_indices, count, block, v2)
                 run(v2, gates2, segments2)
                 for f in range(num_fluents):
                     for w in range(WORDS):
                         v1[1 + f, w] = word_of(v2, outputs2[f], w)
-                write_fluents(states, lanes, count, block, v1)
+                write_fluents(states, env_indices, count, block, v1)
                 run(v1, gates1, segments1)
-                write_outputs(states, lanes, count, block, v1)
-            count, start = list_lanes(flags, start, hi, lanes)
+                write_outputs(states, env_indices, count, block, v1)
+            count, start = list_games(flags, start, hi, env_indices)
         release(memory, k, slot_words)
 
-    return play_lanes
+    return play_together
 
 
 def _digest(*programs: Program) -> int:
     """Return the name of the scratch memory of two programs."""
-    content = hashlib.sha256(b"lanes")
+    content = hashlib.sha256(b"together")
     for program in programs:
         for array in (program.gates, program.segments, program.outputs):
             content.update(array.tobytes())
@@ -190,4 +190,4 @@ def _digest(*programs: Program) -> int:
 def _sources() -> str:
     """Return the digest of the sources on which the machine code of `play_many` depends."""
     digests = (source_digest(function) for function in (run, transpose, claim))
-    return " ".join((inspect.getsource(_make_play_lanes), *digests))
+    return " ".join((inspect.getsource(_make_play_together), *digests))
