@@ -59,10 +59,21 @@ def advance(s: Any, player: int) -> int:
 
 
 @kernel
-def reversed_material(s: Any, out: Any) -> None:
-    """Write the scores of `material` with exchanged signs to `out`: the goals are inverted."""
-    material(s, out)
-    out[0], out[1] = out[1], out[0]
+def steps_left(s: Any, out: Any) -> None:
+    """Write scores by the steps that the players can make before they have to lose to `out`.
+
+    In Breakthrough Suicide a player that has no other move must step onto the far row, which loses,
+    so spare moves decide. Each piece counts the rows between it and the row before the far row. The
+    difference is divided by its bound.
+    """
+    _, rows, columns = s.board.shape
+    difference = 0
+    for row in range(rows):
+        cells = block(row, row + 1, 0, columns)
+        difference += (row - 1) * count(s.pieces[0] & cells)
+        difference -= (rows - 2 - row) * count(s.pieces[1] & cells)
+    out[0] = difference / (HOME_ROWS * rows * columns)
+    out[1] = -out[0]
 
 
 BREAKTHROUGH = Knowledge(
@@ -77,7 +88,7 @@ BREAKTHROUGH_HOLES = Knowledge(
     move_features=pawn_features,
 )
 BREAKTHROUGH_SUICIDE = Knowledge(
-    evaluations={"material": reversed_material},
+    evaluations={"steps": steps_left},
     move_groups={"captures": captures},
     move_features=pawn_features,
 )

@@ -13,6 +13,8 @@ kernels allocate no memory.
 
 from typing import Any
 
+import numpy as np
+
 from ludoteca.envs.games.hex import BLACK, NEIGHBORS, WHITE
 from ludoteca.envs.jit import kernel
 
@@ -55,7 +57,7 @@ def distance(s: Any, color: int) -> int:
     shortest = FAR
     for k in range(1, size + 1):
         end = s.cells[size + 1, k] if color == BLACK else s.cells[k, size + 1]
-        shortest = min(shortest, int(end) >> DISTANCE_SHIFT)
+        shortest = min(shortest, distance_of(end))
     for row in range(size + 2):
         for column in range(size + 2):
             s.cells[row, column] &= GAME_BITS
@@ -65,8 +67,8 @@ def distance(s: Any, color: int) -> int:
 @kernel
 def relax(s: Any, row: int, column: int, color: int) -> bool:
     """Lower the distance of a cell to that by its neighbors and bridges; return if it changed."""
-    cell = int(s.cells[row, column])
-    if cell & (BLACK | WHITE) & ~color:
+    cell = s.cells[row, column]
+    if cell & (BLACK + WHITE - color):  # of the opponent, or a corner
         return False
     best = FAR
     last = s.cells.shape[0] - 1
@@ -74,8 +76,8 @@ def relax(s: Any, row: int, column: int, color: int) -> bool:
         r, c = row + NEIGHBORS[k][0], column + NEIGHBORS[k][1]
         if not (0 <= r <= last and 0 <= c <= last):
             continue
-        near = int(s.cells[r, c])
-        best = min(best, near >> DISTANCE_SHIFT)
+        near = s.cells[r, c]
+        best = min(best, distance_of(near))
         if near & (BLACK | WHITE):
             continue
         # The cells on both sides of two neighboring empty cells have a bridge.
@@ -85,9 +87,15 @@ def relax(s: Any, row: int, column: int, color: int) -> bool:
         if s.cells[row + dr, column + dc] & (BLACK | WHITE) == 0:
             r, c = r + dr, c + dc
             if 0 <= r <= last and 0 <= c <= last:
-                best = min(best, int(s.cells[r, c]) >> DISTANCE_SHIFT)
+                best = min(best, distance_of(s.cells[r, c]))
     best += int(cell & color == 0)
-    if best >= cell >> DISTANCE_SHIFT:
+    if best >= distance_of(cell):
         return False
     s.cells[row, column] = (cell & GAME_BITS) | (best << DISTANCE_SHIFT)
     return True
+
+
+@kernel
+def distance_of(cell: Any) -> int:
+    """Return the distance in the bits of a cell, signed: compiled uint16 would become uint64."""
+    return int(np.int64(cell) >> DISTANCE_SHIFT)
