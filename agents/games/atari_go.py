@@ -74,7 +74,7 @@ def count_liberty(s: Any, cell: int) -> int:
     own, other = 0, 0
     for k in range(4):
         stone = s.stones[cell + offsets[k]]
-        if stone == EMPTY or stone == WALL:
+        if stone in (EMPTY, WALL):
             continue
         if stone == 0:
             own = 1

@@ -104,7 +104,8 @@ class SearchOptions:
             shared_tree=shared_tree,
             playout=playout,
             # Playouts to the end of the game need no evaluation: do not compile the game's own.
-            evaluation=playout_params["evaluation"] or ("" if depth < game.max_plies else "returns"),
+            evaluation=playout_params["evaluation"]
+            or ("" if depth < game.max_plies else "returns"),
             exploration_schedule=schedule != "",
             exploration_by_depth=exploration_params["depth_decay"] != 1,
             exploration_stdev=exploration_params["stdev"],
