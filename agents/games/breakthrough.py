@@ -60,7 +60,7 @@ def advance(s: Any, player: int) -> int:
     for k in range(rows):
         row = k if player == 0 else rows - 1 - k
         if s.pieces[player] & block(row, row + 1, 0, columns) != U0:
-            return rows - 1 - k
+            return int(rows - 1 - k)
     return 0
 
 
