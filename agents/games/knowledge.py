@@ -27,8 +27,8 @@ class Knowledge:
         playouts: playout policies by name.
         default_playout: name and depth in plies of the playouts that agents use by default; None
             for uniformly random playouts to the end of the game.
-        evaluations: evaluations of positions at which a playout was truncated, by name; the first
-            is the default.
+        evaluations: evaluations of unfinished positions, by name, for alpha-beta search and for
+            truncated playouts; the first is the default. Scores are strictly between -1 and 1.
         move_groups: functions from the game to a partition of its actions, by name, see
             `ludoteca.agents.move_groups`.
         move_features: function from the game to the features of its moves, for softmax playouts.

@@ -1,4 +1,4 @@
-"""Knowledge of Othello: greedy policy, evaluation by disc difference, endgame solver."""
+"""Knowledge of Othello: greedy policy, evaluations, endgame solver."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ludoteca.agents.games.knowledge import Knowledge
 from ludoteca.envs.games import othello
-from ludoteca.envs.games.bitboards import U1, count
+from ludoteca.envs.games.bitboards import U1, bit, count
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
 
@@ -39,9 +39,26 @@ def disc_difference(s: Any, out: Any) -> None:
     out[1] = -out[0]
 
 
+@kernel
+def corners_and_mobility(s: Any, out: Any) -> None:
+    """Write scores by corners and by the numbers of possible placements to `out`.
+
+    Discs in corners are never flipped, and a player with few placements must give corners away:
+    stability and mobility are the main terms of the program Iago (Rosenbloom, "A
+    world-championship-level Othello program", 1982). A corner counts 10, a placement 1. The
+    difference is divided by its bound.
+    """
+    last = s.board.shape[1] - 1
+    corners = bit(0, 0) | bit(0, last) | bit(last, 0) | bit(last, last)
+    difference = 10 * (count(s.discs[0] & corners) - count(s.discs[1] & corners))
+    difference += count(othello.placements(s, 0)) - count(othello.placements(s, 1))
+    out[0] = difference / (10 * 4 + s.board.shape[1] ** 2)
+    out[1] = -out[0]
+
+
 OTHELLO = Knowledge(
     greedy=most_flips,
-    evaluations={"discs": disc_difference},
+    evaluations={"discs": disc_difference, "corners": corners_and_mobility},
     endgame_solver="ludoteca.agents.games.endgame.othello:OthelloEndgameSolver",
     openspiel="ludoteca.agents.external.openspiel_counterparts:othello_counterpart",
 )

@@ -1,10 +1,13 @@
 """Registry of the agents' knowledge of games beyond the rules: one `Knowledge` per game."""
 
 from ludoteca.agents.games import atari_go, breakthrough, connect4, tictactoe
+from ludoteca.agents.games.free_for_all import FREE_FOR_ALL
 from ludoteca.agents.games.hex.knowledge import HEX
 from ludoteca.agents.games.hungry_geese.knowledge import HUNGRY_GEESE
+from ludoteca.agents.games.knight_fight import KNIGHT_FIGHT
 from ludoteca.agents.games.knowledge import Knowledge
 from ludoteca.agents.games.othello import OTHELLO
+from ludoteca.agents.games.sheep_and_wolf import SHEEP_AND_WOLF
 from ludoteca.agents.games.tron import TRON
 from ludoteca.envs.game import Game
 
@@ -16,10 +19,12 @@ KNOWLEDGE: dict[str, Knowledge] = {
     "tictactoe": tictactoe.TICTACTOE,
     "tictactoe_large": tictactoe.TICTACTOE,
     "breakthrough": breakthrough.BREAKTHROUGH,
-    "breakthrough_holes": breakthrough.BREAKTHROUGH_VARIANT,
-    "breakthrough_suicide": breakthrough.BREAKTHROUGH_VARIANT,
-    "knight_through": breakthrough.BITBOARD_ARMIES,
-    "free_for_all": breakthrough.BITBOARD_ARMIES,
+    "breakthrough_holes": breakthrough.BREAKTHROUGH_HOLES,
+    "breakthrough_suicide": breakthrough.BREAKTHROUGH_SUICIDE,
+    "knight_through": breakthrough.KNIGHT_THROUGH,
+    "knight_fight": KNIGHT_FIGHT,
+    "sheep_and_wolf": SHEEP_AND_WOLF,
+    "free_for_all": FREE_FOR_ALL,
     "atari_go": atari_go.ATARI_GO,
     "tron": TRON,
 }

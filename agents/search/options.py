@@ -91,6 +91,7 @@ class SearchOptions:
                     f"amaf needs one thread or parallel='root' in a game with chance, {game.name}"
                 )
         playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
+        playout, depth = choose_playout(game, playout, playout_params["depth"], min_depth=0)
         schedule, exploration_params = self._exploration()
         return SearchConfig(
             policy=self._policy()[0],
@@ -101,8 +102,10 @@ class SearchOptions:
             decisive=self.decisive,
             transpositions=check_choice("transpositions", self.transpositions, (False, True)),
             shared_tree=shared_tree,
-            playout=choose_playout(game, playout, playout_params["depth"], min_depth=0)[0],
-            evaluation=playout_params["evaluation"],
+            playout=playout,
+            # Playouts to the end of the game need no evaluation: do not compile the game's own.
+            evaluation=playout_params["evaluation"]
+            or ("" if depth < game.max_plies else "returns"),
             exploration_schedule=schedule != "",
             exploration_by_depth=exploration_params["depth_decay"] != 1,
             exploration_stdev=exploration_params["stdev"],

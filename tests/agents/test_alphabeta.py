@@ -153,7 +153,7 @@ def test_report_shows_depth_nodes_value_and_variation() -> None:
 
 def test_random_stream_decides_between_equal_actions() -> None:
     game = make_game("tictactoe")
-    agent = AlphaBetaAgent(game, depth=1)
+    agent = AlphaBetaAgent(game, depth=1, evaluation="returns")
     states = np.repeat(np.array(game.new(), game.state).reshape(1), 20)
     rngs = np.arange(20, dtype=np.uint64).reshape(-1, 1)
     zeros = np.zeros(20, np.int64)  # the seats and the indices of the games

@@ -5,7 +5,6 @@ import pytest
 from decoupled_search import SMALL_TRON, Search, geese_position
 
 from ludoteca.agents.evaluations import find_evaluation
-from ludoteca.agents.games.registry import games_with
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
 from ludoteca.envs.games.tron import tron
@@ -58,7 +57,6 @@ def test_evaluation_is_the_result_if_the_game_ended_now():
         ValueError, match="tron has no evaluation 'standing'; expected one of returns"
     ):
         find_evaluation("standing", tron())
-    assert set(games_with("evaluations")) <= {"hungry_geese", "othello"}
 
 
 def test_truncated_playouts_are_evaluated():

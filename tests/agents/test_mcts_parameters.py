@@ -40,7 +40,7 @@ pytestmark = pytest.mark.interpreted
         ),
         (
             {"playout": ":evaluation=discs"},
-            "connect4 has no evaluation 'discs'; expected one of returns",
+            "connect4 has no evaluation 'discs'; expected one of lines, returns",
         ),
         ({"threads": 2, "parallel": "root", "reuse": True}, "reuse=True needs"),
     ],

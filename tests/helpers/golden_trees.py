@@ -80,7 +80,7 @@ def make_cases() -> dict[str, Case]:
         "mast greedy": "mast=greedy",
         "decisive win": "decisive=win",
         "decisive both": "decisive=both",
-        "playout depth": "playout.depth=3",
+        "playout depth": "playout.depth=3,playout.evaluation=returns",
         "max_robust": "action_selection=max_robust",
         "mean": "action_selection=mean",
         "by policy": "action_selection=policy,policy=ucb_tuned",
@@ -113,7 +113,10 @@ def make_cases() -> dict[str, Case]:
         cases[f"breakthrough {name}"] = Case(
             "breakthrough:rows=5,columns=4", f"mcts:simulations=60,{options}", plies=6
         )
-    cases["sheep"] = Case("sheep_and_wolf", "mcts:simulations=40,playout.depth=20,solver=True")
+    cases["sheep"] = Case(
+        "sheep_and_wolf",
+        "mcts:simulations=40,playout.depth=20,playout.evaluation=returns,solver=True",
+    )
     for name, options in {
         "safe": "playout=safe",
         "fpu": "fpu=0.7",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.evaluations import find_evaluation
+from ludoteca.agents.search.alphabeta.evaluators import check_evaluation
 from ludoteca.agents.search.alphabeta.search import (
     NO_VALUE,
     STOPPED,
@@ -62,9 +62,9 @@ class AlphaBetaAgent(Agent):
             depth: maximum depth of the search in plies; by default 4, and `MAX_DEPTH` with
                 `seconds`.
             seconds: time per move; the depth increases until it is over.
-            evaluation: evaluation of the positions at the maximum depth: `"returns"`, which is 0 in
-                unfinished games, or one of the game's own, whose first is the default; see
-                `ludoteca.agents.evaluations`.
+            evaluation: evaluation of the positions at the maximum depth: one of the game's own,
+                whose first is the default, see `ludoteca.agents.evaluations`; `"mobility"`, the
+                default of games without their own; or `"returns"`, which is 0 in unfinished games.
             table_size: maximum number of entries of the transposition table, of 24 bytes each.
 
         Raises:
@@ -72,7 +72,7 @@ class AlphaBetaAgent(Agent):
         """
         self.check_game(game)
         super().__init__(game)
-        find_evaluation(evaluation, game)
+        check_evaluation(evaluation, game)
         self.depth = None if depth is None else check_integer("depth", depth, 1, MAX_DEPTH)
         self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         self.evaluation = evaluation

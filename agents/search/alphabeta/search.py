@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.evaluations import find_evaluation
+from ludoteca.agents.search.alphabeta.evaluators import make_evaluators
 from ludoteca.agents.search.alphabeta.table import NOT_FOUND, SOLVED, WIN, find, store
 from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.envs.game import Game
@@ -76,35 +76,6 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
         ],
         align=True,
     )
-
-
-@factory()
-def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Callable[..., int]]:
-    """Return two kernels: the value of finished positions, and of unfinished ones.
-
-    Values are integers, in units of `1 / table.WIN`.
-
-    `result(s, player, work)` is half the difference of the returns, which in zero-sum games is the
-    return of `player`. `evaluate(s, player, work)` lies strictly between `-WIN` and `WIN`.
-    """
-    returns, estimate = game.returns, find_evaluation(evaluation, game)
-
-    @kernel
-    def difference(player: int, work: Any) -> int:
-        """Return half the difference of the players' `work.returns`, in units of 1 / WIN."""
-        return int(WIN * (work.returns[player] - work.returns[1 - player]) / 2)
-
-    @kernel
-    def result(s: Any, player: int, work: Any) -> int:
-        returns(s, work.returns)
-        return int(difference(player, work))
-
-    @kernel
-    def evaluate(s: Any, player: int, work: Any) -> int:
-        estimate(s, work.returns)
-        return int(min(max(difference(player, work), 1 - WIN), WIN - 1))
-
-    return result, evaluate
 
 
 @factory()
@@ -192,7 +163,7 @@ def make_steps(
             return result(position, frame.player, work)
         if frame.depth == 0:
             frame.unsolved = 1
-            return evaluate(position, frame.player, work)
+            return evaluate(frames, level, position, work)
         frame.key = hash_of(words[level])
         table_action = -1
         k = find(table, frame.key, work.age)
