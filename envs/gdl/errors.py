@@ -11,3 +11,8 @@ class GDLLimitError(GDLError):
 
 class GDLWarning(UserWarning):
     """Warning of a fault of a rule sheet that does not prevent playing it."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as `"1 argument"` or `"2 arguments"`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
