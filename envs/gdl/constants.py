@@ -38,19 +38,22 @@ def check_constants(rules: list[Rule]) -> list[Problem]:
         (arity, (first, term)), *others_of_name = by_arity.items()
         for other, (rule, other_term) in others_of_name:
             text = (
-                f"{name} has {counted(other, 'argument')} in {show(other_term):.60}, and {arity} "
-                f"in {show(term):.60} in line {first.line}: each constant should have one number "
-                "of arguments"
+                f"{name} is {_kind(other)} in {show(other_term):.60}, and {_kind(arity)} in "
+                f"{show(term):.60} in line {first.line}: each constant should have one meaning"
             )
             problems.append(problem_of_rule(rule, text, "warning"))
         if name in relations and name not in ARITIES:
-            kind = "a function" if arity else "an object"
             text = (
-                f"{name} is {kind} in {show(term):.60}, and a relation in line "
+                f"{name} is {_kind(arity)} in {show(term):.60}, and a relation in line "
                 f"{relations[name][1].line}: each constant should have one meaning"
             )
             problems.append(problem_of_rule(first, text, "warning"))
     return problems
+
+
+def _kind(arity: int) -> str:
+    """Return the description of a constant of a term with this number of arguments."""
+    return f"a function of {counted(arity, 'argument')}" if arity else "an object"
 
 
 def _terms(rule: Rule) -> Iterator[Term]:

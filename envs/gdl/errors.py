@@ -9,6 +9,10 @@ class GDLLimitError(GDLError):
     """Error for a rule sheet that needs more time, memory or rule instances than the limits."""
 
 
+class GrowingTermsError(GDLLimitError):
+    """Error for a rule sheet whose terms are nested so deep that they probably grow without end."""
+
+
 class GDLWarning(UserWarning):
     """Warning of a fault of a rule sheet that does not prevent playing it."""
 
