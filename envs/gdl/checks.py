@@ -189,7 +189,8 @@ def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[P
 
 def _shortest_paths(rule: Rule, graph: dict[str, set[str]]) -> dict[str, tuple[str, ...]]:
     """Return a shortest path from the body of a rule to each relation on which it depends."""
-    paths = {_name(atom): (_name(atom),) for atom in rule.positive + rule.negative}
+    names = [_name(atom) for atom in rule.positive + rule.negative]
+    paths: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     queue = deque(paths)
     while queue:
         name = queue.popleft()

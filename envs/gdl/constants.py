@@ -2,7 +2,9 @@
 
 The specification (Love et al., LG-2006-01, section 4) distinguishes constants of objects, functions
 and relations, the last two with a number of arguments each. Different numbers of arguments of a
-relation are an error. Other inconsistencies are warnings: sheets with them can be played.
+relation are an error. A function with different numbers of arguments, and an object that is also a
+function or a relation, are warnings: such sheets can be played. Functions and relations often have
+the same names.
 """
 
 from collections import defaultdict
@@ -42,12 +44,13 @@ def check_constants(rules: list[Rule]) -> list[Problem]:
                 f"{show(term):.60} in line {first.line}: each constant should have one meaning"
             )
             problems.append(problem_of_rule(rule, text, "warning"))
-        if name in relations and name not in ARITIES:
+        if 0 in by_arity and name in relations and name not in ARITIES:
+            rule, _ = by_arity[0]
             text = (
-                f"{name} is {_kind(arity)} in {show(term):.60}, and a relation in line "
+                f"{name} is an object in line {rule.line}, and a relation in line "
                 f"{relations[name][1].line}: each constant should have one meaning"
             )
-            problems.append(problem_of_rule(first, text, "warning"))
+            problems.append(problem_of_rule(rule, text, "warning"))
     return problems
 
 

@@ -141,13 +141,14 @@ def test_errors_about_growing_terms_name_the_rule():
     [
         ("(q (f 1)) (q (f 1 2))", "f is a function of 2 arguments in (f 1 2), and a function of 1"),
         ("(<= (legal a set) (true (n 1)))", "set is an object in set, and a function of 1"),
-        ("(<= (q ?x) (n ?x)) (n 1)", "n is a function of 1 argument in (n 0), and a relation"),
+        ("(q set) (<= (set ?x) (succ ?x ?y))", "set is an object in line 9, and a relation in"),
     ],
 )
 def test_constants_with_several_meanings_are_a_warning(added, message):
     found = problems_of(SMALL + added)
     assert any(message in problem for problem in found)
-    assert all(problem.startswith("warning: line ") for problem in found)
+    assert all(problem.startswith("warning: line 9, column ") for problem in found)
+    assert problems_of(SMALL + "(<= (n ?x) (succ ?x ?y))") == []  # a function and a relation
 
 
 def test_forbidden_dependencies_name_the_rule_at_fault_and_the_path():

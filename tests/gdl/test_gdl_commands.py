@@ -53,8 +53,8 @@ def test_check_shows_each_problem_with_its_line(capsys, tmp_path):
     )
     status, out, err = run(capsys, "gdl", "check", str(file))
     assert status == 2
-    assert "error: line 2: the variable ?x in the head" in out
-    assert "warning: line 3: nothing defines p" in out
+    assert "error: line 2, column 1: the variable ?x in the head" in out
+    assert "warning: line 3, column 1: nothing defines p" in out
     assert "1 error and" in err
 
 
