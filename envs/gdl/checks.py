@@ -10,13 +10,14 @@ from collections import deque
 
 from ludoteca.envs.gdl.constants import check_constants
 from ludoteca.envs.gdl.errors import GDLError
-from ludoteca.envs.gdl.graph import components, reachable
+from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
 from ludoteca.envs.gdl.growth import growing_rules
 from ludoteca.envs.gdl.parse import Term, is_variable, show, variables
 from ludoteca.envs.gdl.problems import Problem, Severity, problem_of_rule, problem_of_sheet
 from ludoteca.envs.gdl.rules import ARITIES, LISTINGS, RANDOM, Rule, dependencies
 
 MAX_GOAL = 100
+MAX_PATH = 20  # relations of a path in a message
 MAX_PLAYERS = 8  # `game.py` has letters and colors for 8 players
 # For each relation, those on which it must not depend, directly or through others. `legal`, `goal`
 # and `terminal` are computed before moves are made (`does`); `init` and `role` before any state.
@@ -166,18 +167,18 @@ def _check_safety(rules: list[Rule]) -> list[Problem]:
 def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:
     """Check that no relation depends on one in `FORBIDDEN` (sections 4.2 to 4.5)."""
     problems = []
+    reverse = reversed_edges(graph)
     for head, forbidden in FORBIDDEN.items():
-        if not reachable(graph.get(head, ()), lambda name: graph.get(name, ())) & set(forbidden):
-            continue
-        for rule in rules:
-            if rule.head[0] != head:
-                continue
-            paths = _shortest_paths(rule, graph)
-            for name in forbidden:
-                if name in paths:
+        reached = reachable(graph.get(head, ()), lambda name: graph.get(name, ()))
+        for name in reached.intersection(forbidden):
+            onward = _shortest_paths(name, reverse)
+            for rule in rules:
+                names = [_name(atom) for atom in rule.positive + rule.negative]
+                found = [name] if name in names else [other for other in names if other in onward]
+                if rule.head[0] == head and found:
                     text = f"{head} must not depend on {name}"
-                    if len(paths[name]) > 1:
-                        text += f", but does: {' <- '.join((head, *paths[name]))}"
+                    if found[0] != name:
+                        text += f", but does: {_path(head, found[0], onward)}"
                     problems.append(problem_of_rule(rule, text))
     for rule in rules:
         for atom in rule.positive + rule.negative:
@@ -187,18 +188,25 @@ def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[P
     return problems
 
 
-def _shortest_paths(rule: Rule, graph: dict[str, set[str]]) -> dict[str, tuple[str, ...]]:
-    """Return a shortest path from the body of a rule to each relation on which it depends."""
-    names = [_name(atom) for atom in rule.positive + rule.negative]
-    paths: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    queue = deque(paths)
+def _shortest_paths(name: str, reverse: dict[str, set[str]]) -> dict[str, str]:
+    """Return the next relation on a shortest path to `name`, for all that depend on it."""
+    onward: dict[str, str] = {}
+    queue = deque([name])
     while queue:
-        name = queue.popleft()
-        for other in sorted(graph.get(name, ())):
-            if other not in paths:
-                paths[other] = (*paths[name], other)
+        reached = queue.popleft()
+        for other in sorted(reverse.get(reached, ())):
+            if other not in onward and other != name:
+                onward[other] = reached
                 queue.append(other)
-    return paths
+    return onward
+
+
+def _path(head: str, start: str, onward: dict[str, str]) -> str:
+    """Return a path of relations as text, such as `"legal <- moves <- does"`."""
+    path = [head, start]
+    while path[-1] in onward and len(path) < MAX_PATH:
+        path.append(onward[path[-1]])
+    return " <- ".join(path + ["..."] * (path[-1] in onward))
 
 
 def _check_cycles(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:

@@ -12,7 +12,7 @@ Fluents and moves count as relations of their own here, `next` and `init` as `tr
 `does`, since each state follows from the last one.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -23,6 +23,9 @@ from ludoteca.envs.gdl.parse import Term, is_variable
 from ludoteca.envs.gdl.rules import Atom, Rule
 
 Argument = tuple[object, int]  # a relation and the number of an argument, from 1
+MAX_RANK = 200  # higher ranks count as infinite; the compiler allows no deeper terms
+# Number of evaluated bounds after which each rank that still rises counts as infinite.
+MAX_EVALUATIONS = 1_000_000
 MAX_KINDS = 10_000  # of terms of the variables in one rule
 STATE = {"true": "true", "init": "true", "next": "true", "does": "does", "legal": "does"}
 
@@ -80,23 +83,18 @@ def _rank(bounds: list[_Bound], component: set[Argument], ranks: dict[Argument, 
         component: arguments that depend on each other.
         ranks: the ranks of other arguments; the results are added.
     """
-    steps = [deeper for bound in bounds for deeper in bound.others.values()]
-    outside = [
-        rank
-        for bound in bounds
-        for other in bound.others.keys() - component
-        if (rank := ranks[other]) < inf
-    ]
-    # A finite rank is that of an argument outside, plus at most one step for each argument inside.
-    largest = max(outside, default=0) + len(component) * max([0, *steps])
-    changes = True
-    while changes:
-        changes = False
-        for bound in bounds:
-            rank = _least(bound, ranks)
-            if rank > ranks[bound.argument]:
-                ranks[bound.argument] = rank if rank <= largest else inf
-                changes = True
+    users: dict[Argument, list[_Bound]] = defaultdict(list)
+    for bound in bounds:
+        for other in bound.others.keys() & component:
+            users[other].append(bound)
+    queue, evaluations = deque(bounds), 0
+    while queue:
+        bound, evaluations = queue.popleft(), evaluations + 1
+        rank = _least(bound, ranks)
+        if rank > ranks[bound.argument]:
+            is_finite = rank <= MAX_RANK and evaluations <= MAX_EVALUATIONS
+            ranks[bound.argument] = rank if is_finite else inf
+            queue += users[bound.argument]
 
 
 def _bounds(rule: Rule) -> Iterator[_Bound]:

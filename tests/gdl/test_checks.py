@@ -121,6 +121,8 @@ def test_terms_that_grow_in_each_step_are_a_warning(added, line):
         "(<= (next (n (s ?x))) (true (n ?x)) (succ ?x ?y))",  # `succ` has finitely many values
         "(<= (next (old (n ?x))) (true (n ?x)))",  # `old` is not nested again
         "(<= (next (n ?x)) (true (n (s ?x))))",
+        "(<= (list (l ?x nil)) (succ ?x ?y)) (<= (list (l ?x (l ?y nil))) (succ ?x ?y))"
+        "(<= (add ?x (l ?y ?t) (l ?y ?u)) (succ ?x ?y) (list ?t) (add ?x ?t ?u) (list ?u))",
         "(<= (next ?f) (true ?f) (not (does a ?f))) (<= (kept ?f) (true ?f))",
         "(<= (p (s ?x)) (q ?x)) (<= (q ?x) (p (s (s ?x)))) (p (s (s (s 0))))",
     ],
