@@ -1,5 +1,7 @@
 """Tests of the checks of rule sheets, and of rules for `base` and `input`."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from ludoteca.envs.gdl.game import gdl
 from ludoteca.envs.gdl.interpreter import make_interpreter
 from ludoteca.envs.gdl.parse import parse
 from ludoteca.envs.gdl.rules import read_rules
+from ludoteca.evaluate.gdl import limited_process
 from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
 from ludoteca.evaluate.gdl.machine import RuleMachine
 
@@ -205,3 +208,25 @@ def test_mcts_finds_the_best_goal_of_a_puzzle(tmp_path):
         moves.append(game.action_names[action])
         game.step(s, action)
     assert moves == ["left", "right", "right"]
+
+
+CUBE = "(role a) (init (step 0)) (legal a stop) (goal a 100) (<= terminal (true (n 0)))"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "added",
+    [
+        "(<= (legal a (choose ?x ?y ?z)) (value ?x) (value ?y) (value ?z))",
+        "(<= (next (chosen ?x ?y ?z)) (value ?x) (value ?y) (value ?z))",
+        "(<= (next (n ?x)) (value ?x)) (<= (p ?x ?y ?z) (value ?x) (value ?y) (true (n ?z)))"
+        "(<= (legal a go) (value ?x) (value ?y) (value ?z) (not (p ?x ?y ?z)) (true (n ?x)))",
+    ],
+    ids=["moves", "fluents", "negation"],
+)
+def test_sheets_of_a_billion_instances_end_within_time_and_memory(added, tmp_path, monkeypatch):
+    path = tmp_path / "cube.kif"
+    path.write_text(CUBE + " ".join(f"(value {i})" for i in range(1000)) + added)
+    monkeypatch.setattr(limited_process, "MAX_MEMORY", 4 << 30)
+    with pytest.raises(limited_process.ProcessError, match=r"GDLLimitError: cube.kif: .*max_inst"):
+        limited_process.run_in_limits(partial(gdl, str(path)), 150)
