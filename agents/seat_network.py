@@ -93,7 +93,7 @@ class SeatNetworkAgent(Agent):
         """
         self.simulations = check_integer("simulations", simulations, 0, 10**6)
         if simulations and not self.game.simultaneous:
-            raise ValueError(f"the search needs a simultaneous game, got {self.game.spec}")
+            raise ValueError(f"the search needs a simultaneous game, got {self.game.short_spec}")
         self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations, their maximum number, above 0, got 0")

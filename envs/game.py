@@ -3,6 +3,7 @@
 A kernel is a Python function that compiled code may call.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, wraps
@@ -191,6 +192,18 @@ class Game:
         `"mygames:dots_and_boxes:size=2"`.
         """
         params = ",".join(f"{key}={value}" for key, value in self.params.items())
+        return f"{self.spec_name}:{params}" if params else self.spec_name
+
+    @property
+    def short_spec(self) -> str:
+        """The spec string without parameters that have their default values, for messages."""
+        factory = vars(self).get("_factory")
+        defaults = inspect.signature(factory).parameters if factory else {}
+        params = ",".join(
+            f"{key}={value}"
+            for key, value in self.params.items()
+            if key not in defaults or value != defaults[key].default
+        )
         return f"{self.spec_name}:{params}" if params else self.spec_name
 
     @property

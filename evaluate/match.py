@@ -232,7 +232,7 @@ def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent,
             another game.
     """
     if game.num_players < 2:
-        raise ValueError(f"{game.spec} has one player, and a match needs two players")
+        raise ValueError(f"{game.short_spec} has one player, and a match needs two players")
     if not 2 <= len(agents) <= game.num_players:
         expected = "2" if game.num_players == 2 else f"2 to {game.num_players}"
         raise ValueError(

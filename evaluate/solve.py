@@ -84,7 +84,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     if game.simultaneous or game.num_players != 2 or not game.zero_sum or has_chance:
         raise ValueError(
             "expected a sequential, zero-sum game for two players without chance events, got "
-            f"{game.spec}"
+            f"{game.short_spec}"
         )
     if capacity < 1:
         raise ValueError(f"capacity must be at least 1, got {capacity}")
@@ -106,7 +106,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
             stack, stack_bytes, key_bytes, keys, taken, values, num_taken, capacity, action
         )
         if value == TABLE_FULL:
-            raise ValueError(f"{game.spec} has more positions than the capacity, {capacity}")
+            raise ValueError(f"{game.short_spec} has more positions than the capacity, {capacity}")
         # 0 - value instead of -value, so that a draw is not -0.0.
         action_values[game.action_names[action]] = float(value if mover == 0 else 0 - value)
     value = max(action_values.values())

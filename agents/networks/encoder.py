@@ -33,11 +33,11 @@ class Encoder:
         """
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
-                f"expected a sequential game for two players, got {game.spec}, "
+                f"expected a sequential game for two players, got {game.short_spec}, "
                 f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
             )
         if not game.zero_sum:
-            raise ValueError(f"expected a zero-sum game, and {game.spec} is not zero-sum")
+            raise ValueError(f"expected a zero-sum game, and {game.short_spec} is not zero-sum")
         self.game = game
         self._mirror = None if game.mirror is None else game.mirror()
         self._observer = Observer(game)

@@ -46,7 +46,8 @@ class SeatEncoder:
         if self._sequential is not None:
             if view != "plain":
                 raise ValueError(
-                    f"sequential games support only view='plain', got view={view!r} for {game.spec}"
+                    f"sequential games support only view='plain', got view={view!r} for "
+                    f"{game.short_spec}"
                 )
             self.shape, self.scale = self._sequential.shape, self._sequential.scale
             self.symmetries = self._sequential.symmetries

@@ -79,7 +79,7 @@ class SearchOptions:
         if self.solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
         if self.solver and not game.zero_sum:
-            raise ValueError(f"solver needs a zero-sum game, and {game.spec} is not zero-sum")
+            raise ValueError(f"solver needs a zero-sum game, and {game.short_spec} is not zero-sum")
         if game.has_chance:
             for option in ("solver", "transpositions", "decisive"):
                 if getattr(self, option):

@@ -5,15 +5,16 @@ import threading
 from pathlib import Path
 
 from ludoteca.envs.gdl.checks import require_valid
-from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GrowingTermsError
 from ludoteca.envs.gdl.gates import Gates
 from ludoteca.envs.gdl.ground import ground
+from ludoteca.envs.gdl.growth import growing_rules
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
 from ludoteca.envs.gdl.network import Network, make_network
 from ludoteca.envs.gdl.network_cache import load_network, network_digest, save_network
 from ludoteca.envs.gdl.parse import parse, read_sheet
 from ludoteca.envs.gdl.persistence import persistent_fluents, replace_persistent_fluents
-from ludoteca.envs.gdl.rules import read_rules
+from ludoteca.envs.gdl.rules import Rule, read_rules
 
 # Thresholds of Python's garbage collector during the compilation, which makes millions of tuples.
 RARE_COLLECTIONS = (200_000, 20, 50)
@@ -94,6 +95,8 @@ def compile_text(
                 persistent=persistent_fluents(rules),
                 counted_instances=limits.counted_instances,
             )
+    except GrowingTermsError as error:
+        raise GDLLimitError(f"{name}: {error}{_first_growing_rule(rules)}") from None
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None
     except GDLError as error:
@@ -104,10 +107,19 @@ def compile_text(
             "instances of rules; a lower max_instances stops the compilation earlier"
         ) from None
     except RecursionError:
-        raise GDLLimitError(f"{name}: terms grow without end, or are nested too deep") from None
+        problem = f"terms grow without end, or are nested too deep{_first_growing_rule(rules)}"
+        raise GDLLimitError(f"{name}: {problem}") from None
     if use_cache and limits.seconds > MIN_CACHED_SECONDS:
         save_network(digest, network)
     return network
+
+
+def _first_growing_rule(rules: list[Rule]) -> str:
+    """Return the first rule by which terms may grow without end, or an empty string."""
+    found = growing_rules(rules)
+    return (
+        f", by line {found[0].line}, column {found[0].column}: {found[0]!s:.160}" if found else ""
+    )
 
 
 class _RareCollections:

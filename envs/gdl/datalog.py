@@ -64,7 +64,7 @@ class Evaluator:
     Args:
         rules: checked rules.
         max_seconds: limit of CPU seconds of one query.
-        max_answers: limit of the answers that are derived in one query.
+        max_answers: limit of the calls and answers in one query.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Evaluator:
             self._abandon()
             raise GDLLimitError(
                 f"the query {what} needs more than {self._max_seconds:g} s of CPU time, "
-                f"{self._max_answers:,} answers or terms nested {MAX_TERM_DEPTH} deep"
+                f"{self._max_answers:,} calls and answers, or terms nested {MAX_TERM_DEPTH} deep"
             ) from None
         except RecursionError:
             self._abandon()
@@ -254,6 +254,7 @@ class Procedure:
         table = self.tables.get(arguments)
         if table is None:
             table = self.tables[arguments] = Table()
+            evaluator.limits.count_instance()
         elif table.complete:
             return table
         elif table.depth:

@@ -91,7 +91,8 @@ def gdl(
     try:
         text = read_sheet(file)
     except OSError as error:
-        raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {error}") from None
+        reason = error.strerror
+        raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {reason}") from None
     key = (text, str(path), max_plies, max_seconds, max_instances, observe, planes)
     with LOCK:
         if key not in _games:
@@ -199,7 +200,7 @@ def _rules(game: Game) -> tuple[Network, Dynamics, GDLKernels]:
     """Return the network, dynamics and kernels that `make_network_game` has stored in a game."""
     rules: tuple[Network, Dynamics, GDLKernels] | None = vars(game).get("_rules")
     if rules is None:
-        raise ValueError(f"{game.spec} is not a game from a rule sheet")
+        raise ValueError(f"{game.short_spec} is not a game from a rule sheet")
     return rules
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ludoteca.envs.gdl.alternatives import merge_alternatives
 from ludoteca.envs.gdl.demand import DEMAND, demand_rules, demandable_relations, with_neighbors
-from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.errors import GDLError, GrowingTermsError
 from ludoteca.envs.gdl.estimates import Estimates
 from ludoteca.envs.gdl.free_arguments import divided_relations, separate_free_arguments
 from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
@@ -296,12 +296,13 @@ class Grounder:
         """Add an atom that can hold, if it is new.
 
         Raises:
-            GDLLimitError: if its terms are nested too deep; only some atoms are checked, for speed.
+            GrowingTermsError: if its terms are nested too deep; only some atoms are checked, for
+                speed.
         """
         if atom not in self.known:
             self.known.add(atom)
             if len(self.known) % DEPTH_INTERVAL == 0 and term_depth(atom) > MAX_TERM_DEPTH:
-                raise GDLLimitError(
+                raise GrowingTermsError(
                     f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}: they may grow "
                     "without end"
                 )

@@ -24,7 +24,7 @@ class Interpreter:
         rules: checked rules.
         problems: warnings of the checks.
         max_seconds: limit of CPU seconds of one query, such as the legal moves of a role.
-        max_answers: limit of the answers that are derived in one query.
+        max_answers: limit of the calls and answers in one query.
 
     Attributes:
         rules: the rules.
@@ -104,7 +104,7 @@ def read_interpreter(
     Args:
         path: the file.
         max_seconds: limit of CPU seconds of one query.
-        max_answers: limit of the answers that are derived in one query.
+        max_answers: limit of the calls and answers in one query.
 
     Raises:
         OSError: if the file cannot be read.

@@ -24,9 +24,9 @@ PROGRAM_ARRAYS = ("gates", "segments", "outputs")
 TEXTS = ("roles", "fluents", "moves", "percepts", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
-    "compile", "errors", "limits", "parse", "rules", "checks", "persistence", "estimates", "split",
-    "free_arguments", "alternatives", "joins", "demand", "ground", "graph", "gates", "network",
-    "network_cache",
+    "compile", "errors", "limits", "parse", "rules", "problems", "constants", "growth", "checks",
+    "persistence", "estimates", "split", "free_arguments", "alternatives", "joins", "demand",
+    "ground", "graph", "gates", "network", "network_cache",
 )  # fmt: skip
 
 

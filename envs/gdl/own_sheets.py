@@ -169,11 +169,13 @@ def find_sheet(name: str | Path) -> Path:
         ValueError: if there is neither.
     """
     path = Path(name).expanduser()
-    if path.exists():
+    if path.exists() and not path.is_dir():
         return path
     names = sheet_names()
     if str(name) in names:
         return FOLDER / f"{name}.kif"
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder, expected the file of a rule sheet")
     raise ValueError(
         f"there is no file {str(name)!r}{did_you_mean(str(name), names)}; the rule sheets of this "
         f"package are {', '.join(names)}"
@@ -187,6 +189,11 @@ def game_sheet(game: Game) -> GameSheet:
         ValueError: if there is none with its rules, for example because of another board size.
     """
     sheet = GAME_SHEETS.get(game.name)
+    if game.name == "gdl":
+        raise ValueError(
+            f"{game.short_spec} already has the terms of a rule sheet; expected one of our games: "
+            f"{', '.join(GAME_SHEETS)}"
+        )
     if sheet is None:
         raise ValueError(
             f"there is no rule sheet for {game.name}, only for {', '.join(GAME_SHEETS)}"

@@ -53,7 +53,8 @@ def read_sheet(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
     try:
         return read_bytes(path, max_bytes).decode(errors="replace")
     except ValueError as error:
-        raise GDLError(f"{path} is not a rule sheet: {error}") from None
+        reason = str(error).removeprefix(f"{path}: ")
+        raise GDLError(f"{path} is not a rule sheet: {reason}") from None
 
 
 def parse(text: str, name: str = "sheet") -> list[Statement]:
@@ -66,14 +67,22 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
     Raises:
         GDLError: if a parenthesis is not closed or not opened, if a list is empty or does not begin
             with a name, if lists are nested deeper than `MAX_DEPTH`, if a number has more than
-            `MAX_DIGITS` digits, or if there is no statement or more than `MAX_STATEMENTS`.
+            `MAX_DIGITS` digits, if a fact or rule is in infix syntax, or if there is no statement
+            or more than `MAX_STATEMENTS`.
     """
     statements: list[Statement] = []
     stack: list[list[Term]] = []
     opened: list[int] = []  # positions of the open parentheses
     places = _Places(text)
+    name_end = -1  # where the last statement ends, if it is a name
     for token, position in _tokens(text):
         if token == "(":
+            if not stack and position == name_end:
+                raise GDLError(
+                    f"{name}, {places.at(position)}: '(' after {show(statements[-1].term):.40}; "
+                    "expected prefix syntax (KIF), such as (role white), got infix syntax, such as "
+                    "role(white)"
+                )
             if len(stack) == MAX_DEPTH:
                 raise GDLError(
                     f"{name}, {places.at(position)}: parentheses are nested more than {MAX_DEPTH} "
@@ -104,6 +113,7 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
             raise GDLError(f"{name}: more than {MAX_STATEMENTS:,} statements")
         line, column = places.line_and_column(position)
         statements.append(Statement(term, line, column))
+        name_end = position + len(token) if token != ")" else -1
     if stack:
         raise GDLError(f"{name}, {places.at(opened[-1])}: '(' is never closed")
     if not statements:

@@ -1,13 +1,14 @@
 """Rules of a sheet in disjunctive normal form: each body is a conjunction of literals.
 
-In the private functions, `where` is the name of the sheet and the line, for messages.
+In the private functions, `where` is the name of the sheet, line and column, for messages.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, counted
+from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.parse import Statement, Term, show
 
 Atom = tuple[Term, ...]
@@ -19,6 +20,9 @@ ARITIES = {
     "role": 1, "init": 1, "true": 1, "does": 2, "next": 1, "legal": 2, "goal": 2, "terminal": 0,
     "base": 1, "input": 2, "sees": 2, "distinct": 2,
 }  # fmt: skip
+# Relations that list all fluents and moves for programs that do not find them; games do not need
+# them, unless the rules of other relations use them.
+LISTINGS = ("base", "input")
 
 
 @dataclass(slots=True)
@@ -31,7 +35,8 @@ class Rule:
         negative: atoms that must not hold.
         distinct: pairs of terms that must differ.
         equal: pairs of terms that must be the same.
-        line: line of the rule in the sheet.
+        line: line of the rule in the sheet; 0 for a rule that is not in the sheet.
+        column: column of the rule in this line.
     """
 
     head: Atom
@@ -40,6 +45,7 @@ class Rule:
     distinct: list[tuple[Term, Term]] = field(default_factory=list)
     equal: list[tuple[Term, Term]] = field(default_factory=list)
     line: int = 0
+    column: int = 0
 
     def __str__(self) -> str:
         body = [show(atom) for atom in self.positive]
@@ -59,8 +65,9 @@ def dependencies(rules: Iterable[Rule]) -> dict[str, set[str]]:
 
 
 def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
-    """Return the rules of a sheet; those of `base` and `input` are left out.
+    """Return the rules of a sheet.
 
+    Rules of `base` and `input` are left out unless rules of other relations depend on them.
     `or`, and `not` before anything but an atom, are expanded, so one statement may become several
     rules.
 
@@ -68,9 +75,19 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
         GDLError: if a statement is not a rule, or if a keyword has a wrong number of arguments.
         GDLLimitError: if a rule has more than `MAX_CONJUNCTIONS` alternatives.
     """
+    rules = _read(statements, name, LISTINGS)
+    if not _used_listings(rules):
+        return rules
+    rules = _read(statements, name, ())
+    unused = set(LISTINGS) - _used_listings(rules)
+    return [rule for rule in rules if rule.head[0] not in unused]
+
+
+def _read(statements: list[Statement], name: str, left_out: Collection[str]) -> list[Rule]:
+    """Return the rules of a sheet without those of the relations `left_out`."""
     rules = []
     for statement in statements:
-        where = f"{name}, line {statement.line}"
+        where = f"{name}, line {statement.line}, column {statement.column}"
         term = statement.term
         head_term: Term = term
         body: tuple[Term, ...] = ()
@@ -81,10 +98,10 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
         head = _atom(head_term, where)
         if head[0] in ("true", "does", "distinct", "not", "or", "and", "<="):
             raise GDLError(f"{where}: {head[0]!r} cannot be the head of a rule")
-        if head[0] in ("base", "input"):
+        if head[0] in left_out:
             continue
         for conjunction in _conjunctions(body, where):
-            rule = Rule(head, line=statement.line)
+            rule = Rule(head, line=statement.line, column=statement.column)
             for holds, atom in conjunction:
                 if atom[0] == "distinct":
                     (rule.distinct if holds else rule.equal).append((atom[1], atom[2]))
@@ -92,6 +109,13 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
                     literals.append(atom)
             rules.append(rule)
     return rules
+
+
+def _used_listings(rules: list[Rule]) -> set[str]:
+    """Return those of `LISTINGS` on which other relations depend."""
+    graph = dependencies(rules)
+    used = reachable(graph.keys() - set(LISTINGS), lambda name: graph.get(name, ()))
+    return used & set(LISTINGS)
 
 
 def _atom(term: Term, where: str) -> Atom:
@@ -106,7 +130,7 @@ def _atom(term: Term, where: str) -> Atom:
         raise GDLError(f"{where}: expected a relation, got {show(term):.80}")
     if name in ARITIES and len(atom) != ARITIES[name] + 1:
         raise GDLError(
-            f"{where}: {name} takes {ARITIES[name]} arguments, got {len(atom) - 1} in "
+            f"{where}: {name} takes {counted(ARITIES[name], 'argument')}, got {len(atom) - 1} in "
             f"{show(term):.80}"
         )
     if name == "distinct" or not any(_has_logic(argument) for argument in atom[1:]):

@@ -74,7 +74,9 @@ class ArenaGame:
             ValueError: if the number of seats is wrong, or the seed is out of range.
         """
         if len(seats) != game.num_players:
-            raise ValueError(f"{game.spec} has {game.num_players} players, got {len(seats)} seats")
+            raise ValueError(
+                f"{game.short_spec} has {game.num_players} players, got {len(seats)} seats"
+            )
         self.name, self.game, self.seats = name, game, list(seats)
         self.move_delay, self.clock, self.ponder = move_delay, clock, False
         self.history = GameHistory(game, seed)

@@ -116,7 +116,7 @@ class Lobby:
             ValueError: if a seat has neither a person nor an agent that plays the game.
         """
         if not isinstance(seats, list) or len(seats) != game.num_players:
-            raise ValueError(f"{game.spec} has {game.num_players} seats, got {seats!r:.200}")
+            raise ValueError(f"{game.short_spec} has {game.num_players} seats, got {seats!r:.200}")
         if all(seat == HUMAN for seat in seats):
             return seats
         known = {entry["spec"]: entry for entry in await self.playable(game)}
@@ -129,7 +129,7 @@ class Lobby:
             seat, simulations = seat.get("agent"), seat.get("simulations")
         if not isinstance(seat, str) or seat not in known or seat not in self.agents:
             names = ", ".join(name for name in known if name in self.agents)
-            raise ValueError(f"no agent {seat!r:.80} for {game.spec}; available are {names}")
+            raise ValueError(f"no agent {seat!r:.80} for {game.short_spec}; available are {names}")
         if simulations is None or known[seat]["simulations"] is None:
             return seat
         return with_simulations(seat, check_integer("simulations", simulations, 1, MAX_SIMULATIONS))

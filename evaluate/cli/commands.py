@@ -4,8 +4,9 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -14,6 +15,7 @@ from typing import Any, get_args
 
 from ludoteca.agents.registry import split_agent_spec
 from ludoteca.divergence import DIVERGED, DivergedError
+from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
@@ -93,7 +95,7 @@ def run_commands(
 def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
     """Run one command; return the exit status of the program, see `run_commands`.
 
-    Errors and interruptions are reported in one line on standard error.
+    Errors, interruptions and warnings about rule sheets are reported in one line on standard error.
 
     Args:
         command: the command, or a group of subcommands.
@@ -106,7 +108,8 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         target = _import_target(command.target)
         if command.group:
             return run_commands(target, arguments, prog, command.summary, noun=command.group)
-        _parse_and_call(target, list(arguments), prog, command.game_options)
+        with _short_warnings(prog):
+            _parse_and_call(target, list(arguments), prog, command.game_options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit does not fail
@@ -123,6 +126,24 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         print(f"{_error_prefix(prog)}: {_error_text(error)}", file=sys.stderr)
         return DIVERGED if isinstance(error, DivergedError) else USAGE_ERROR
     return 0
+
+
+@contextmanager
+def _short_warnings(prog: str) -> Iterator[None]:
+    """Print warnings about rule sheets like errors, without file and line of the source."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_short(
+            message: Warning | str, category: type[Warning], *place: Any, **options: Any
+        ) -> None:
+            if issubclass(category, GDLWarning):
+                print(f"{_error_prefix(prog)}: warning: {message}", file=sys.stderr)
+            else:
+                show(message, category, *place, **options)
+
+        warnings.showwarning = show_short
+        yield
 
 
 def _error_prefix(prog: str) -> str:

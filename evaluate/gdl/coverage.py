@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.gdl.dynamics import analyze
+from ludoteca.envs.gdl.dynamics import Dynamics, analyze
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.game import make_network_game
 from ludoteca.envs.gdl.interpreter import read_interpreter
@@ -190,16 +190,15 @@ def measure_coverage(
         moves=len(network.moves),
         gates=network.num_gates,
         load_seconds=round(load_seconds, 2),
-        **describe_board(path, network),
+        **describe_board(path, network, analyze(network)),
     )
     if trace is None:
         return coverage
     return replace(coverage, **_compare_with_oracle(machine, trace))
 
 
-def describe_board(path: Path, network: Network) -> dict[str, Any]:
+def describe_board(path: Path, network: Network, dynamics: Dynamics) -> dict[str, Any]:
     """Return the fields `board` and `symmetries` of `SheetCoverage`."""
-    dynamics = analyze(network)
     found = find_sheet_board(read_sheet(path), network, dynamics)
     if found is None:
         return {}

@@ -32,7 +32,8 @@ class Session(GameHistory):
         if game.simultaneous:
             raise ValueError(f"{game.name} is simultaneous: only sequential games can be played")
         if len(players) != game.num_players:
-            raise ValueError(f"{game.spec} has {game.num_players} players, got {len(players)}")
+            has = f"{game.num_players} player{'s' * (game.num_players != 1)}"
+            raise ValueError(f"{game.short_spec} has {has}, got {len(players)}")
         super().__init__(game, seed)
         self.players = tuple(players)
 

@@ -89,7 +89,7 @@ class Tournament:
             if game.num_players % 2:
                 raise ValueError(
                     f"expected games with an even number of players, which two agents can share, "
-                    f"got {game.spec} with {game.num_players}"
+                    f"got {game.short_spec} with {game.num_players}"
                 )
             if self.time_control is not None:
                 validate_time_control(game, self.time_control)

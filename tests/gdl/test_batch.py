@@ -1,9 +1,12 @@
-"""Tests of the bit operations of games in a batch."""
+"""Tests of games in a batch: bit operations, and the moves of the games."""
 
 import numpy as np
 import pytest
 
 from ludoteca.envs.bits import select_bit, transpose
+from ludoteca.envs.gdl.batch import BatchSimulator
+from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.evaluate.gdl.machine import make_machine
 
 pytestmark = pytest.mark.interpreted
 
@@ -30,3 +33,27 @@ def test_every_set_bit_can_be_selected():
         with np.errstate(over="ignore"):  # compiled code wraps around without a warning
             selected = [select_bit(np.uint64(word), n) for n in range(len(expected))]
         assert selected == expected
+
+
+@pytest.mark.compiled
+def test_games_in_a_batch_make_legal_moves_to_the_next_states_of_the_rules():
+    machine = make_machine(find_sheet("tictactoe"))
+    network, simulator = machine.network, BatchSimulator(machine.network, seed=3, analyze=True)
+    games, ends = [0, 63, 64, 511], 0
+    states = bits_of(simulator.fluents).astype(bool).reshape(len(network.fluents), -1)
+    for _ in range(25):
+        simulator.play(1)
+        after = bits_of(simulator.fluents).astype(bool).reshape(len(network.fluents), -1)
+        for game in games:
+            machine.set_fluents([network.fluents[i] for i in np.flatnonzero(states[:, game])])
+            if machine.is_terminal():
+                machine.reset()
+                ends += 1
+            else:
+                numbers = simulator.moves[:, game]
+                joint = [network.moves[m] for m in numbers]
+                assert all(m in legal for m, legal in zip(joint, machine.legal(), strict=True))
+                machine.step(joint)
+            assert np.array_equal(after[:, game], machine.state)
+        states = after
+    assert ends >= len(games)

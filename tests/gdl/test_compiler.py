@@ -55,7 +55,7 @@ SMALL = """
         ("; nothing", "holds no statement"),
         ("(role a)\n(init (p " + "9" * 5000 + "))", "line 2, column 10: .* more than 640 digits"),
         ("(role a)\n c" + "9" * 5000, "line 2, column 2: .* more than 640 digits"),
-        ("(role a b)", "role takes 1 arguments, got 2"),
+        ("(role a b)", "line 1, column 1: role takes 1 argument, got 2"),
         ("(<= (true x) (p))", "'true' cannot be the head"),
         ("(<= (next x) (true (or a b)))", "cannot stand inside a term"),
     ],
@@ -68,7 +68,7 @@ def test_syntax_errors_have_line_and_column(text, message):
 @pytest.mark.parametrize(
     ("added", "message"),
     [
-        ("(<= (p ?x) (q ?y)) (q 1)", "line 12: the variable [?]x in the head"),
+        ("(<= (p ?x) (q ?y)) (q 1)", "line 12, column 1: the variable [?]x in the head"),
         ("(<= (p 1) (q ?y) (not (q ?z))) (q 1)", r"variable [?]z in \(not"),
         ("(<= (p 1) (not (p 1)))", "p depends on its own negation"),
         ("(q 1) (q 1 2)", "q has 2 arguments"),

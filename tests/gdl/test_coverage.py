@@ -243,6 +243,8 @@ def test_info_describes_a_sheet(capsys):
     assert status == 0
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
     assert "moves 8: east north south west" in out
+    assert "actions 4: red 4, blue 4" in out
+    assert "max_plies 200, a limit, as no bound is proved" in out
     assert "faults none found" in out
     assert "board 10 x 10, symmetries: 8" in out
 

@@ -1,5 +1,7 @@
 """Tests of `ludoteca gdl check`, `export` and `trace`."""
 
+import warnings
+
 import numpy as np
 import pytest
 from command_line import run
@@ -53,8 +55,8 @@ def test_check_shows_each_problem_with_its_line(capsys, tmp_path):
     )
     status, out, err = run(capsys, "gdl", "check", str(file))
     assert status == 2
-    assert "error: line 2: the variable ?x in the head" in out
-    assert "warning: line 3: nothing defines p" in out
+    assert "error: line 2, column 1: the variable ?x in the head" in out
+    assert "warning: line 3, column 1: nothing defines p" in out
     assert "1 error and" in err
 
 
@@ -69,6 +71,42 @@ def test_check_rejects_text_that_is_not_a_sheet(capsys, tmp_path, text, message)
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_files_that_are_no_sheets_are_named_once(capsys, tmp_path):
+    folder, large = tmp_path / "folder", tmp_path / "large.kif"
+    folder.mkdir()
+    large.write_bytes(b"(" * 9_000_000)
+    assert f": {folder} is a folder, expected" in run(capsys, "gdl", "check", str(folder))[2]
+    error = run(capsys, "gdl", "check", str(large))[2]
+    assert error.startswith(f"ludoteca: {large} is not a rule sheet: expected at most 8,388,608")
+
+
+def test_errors_show_games_without_default_parameters(capsys):
+    assert make_game("gdl:path=tron").short_spec == "gdl:path=tron"
+    assert make_game("hex").short_spec == "hex"
+    assert make_game("hex:board_size=5,swap=True").short_spec == "hex:board_size=5,swap=True"
+    arguments = ["match", "gdl:path=eight_puzzle", "--agents", "random", "random"]
+    error = run(capsys, *arguments)[2]
+    assert error == (
+        "ludoteca: gdl:path=eight_puzzle has one player, and a match needs two players\n"
+    )
+
+
+def test_info_of_an_endless_sheet_finds_that_no_game_ended(capsys, tmp_path):
+    file = tmp_path / "endless.kif"
+    file.write_text(
+        "(role a) (init (on 0)) (legal a wait) (<= (next (on ?x)) (true (on ?x)))\n"
+        "(goal a 100) (<= terminal (true (on 1)))"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        limits = ["--seconds", "0.02", "--max-instances", "1"]
+        status, out, err = run(capsys, "gdl", "info", str(file), *limits)
+    assert status == 0
+    assert "random games none ended within the time" in out
+    assert "faults no random game ended within the time, so goals were not checked" in out
+    assert err.startswith("ludoteca: warning: endless.kif: the sheet has more than max_instances=1")
 
 
 @pytest.mark.parametrize("name", GAME_SHEETS)
@@ -126,6 +164,8 @@ def test_export_reads_replays(capsys, tmp_path):
         (["tron", "--moves", "north"], "a move of each player in each ply"),
         (["tron", "--moves", "north", "up"], "move 2, up, is not legal; legal: north east"),
         (["tictactoe", "--ply", "1"], "--ply needs --replay"),
+        (["eight_puzzle"], "eight_puzzle is a rule sheet, but not one of our games"),
+        (["gdl:path=connect4"], "gdl:path=connect4 already has the terms of a rule sheet"),
     ],
 )
 def test_invalid_arguments_of_export_give_clear_errors(capsys, arguments, message):

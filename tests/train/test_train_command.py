@@ -93,7 +93,7 @@ def test_games_with_chance_are_refused_before_the_run_begins(tmp_path):
 
 
 def test_joint_actions_of_search_imitation_are_bounded():
-    game = SimpleNamespace(simultaneous=True, num_players=4, num_actions=2**16, spec="large")
+    game = SimpleNamespace(simultaneous=True, num_players=4, num_actions=2**16, short_spec="large")
     with pytest.raises(ValueError, match=r"large has 65536\^4 joint actions"):
         find_algorithm("search-imitation").check_game(game)
 

@@ -40,7 +40,7 @@ def check_joint_actions(game: Game) -> None:
     """
     if game.num_actions**game.num_players >= 2**63:
         raise ValueError(
-            f"{game.spec} has {game.num_actions}^{game.num_players} joint actions, "
+            f"{game.short_spec} has {game.num_actions}^{game.num_players} joint actions, "
             "and a search supports at most 2^63 - 1"
         )
 

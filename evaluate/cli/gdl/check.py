@@ -6,16 +6,18 @@ from ludoteca.evaluate.cli.gdl.options import Sheet
 def check(sheet: Sheet) -> None:
     """Check a rule sheet against the specification of GDL, without compiling it.
 
-    The checks: parentheses, numbers of arguments, roles, rules for legal, goal and terminal,
-    variables that no positive literal binds (safety), negation within a cycle (stratification),
-    the recursion restriction, and which relations may depend on the moves. Each problem is printed
-    on one line, with its line in the sheet. The exit status is 2 if there are errors, but not for
-    warnings.
+    The checks: parentheses, numbers of arguments, rules for legal, goal and terminal, moves of each
+    role and goals of each player, goals from 0 to 100, variables that no positive literal binds
+    (safety), negation within a cycle (stratification), the recursion restriction, terms that may
+    grow without end, and which relations may depend on the moves. Each problem is printed on one
+    line, with its line and column in the sheet. The exit status is 2 if there are errors, but not
+    for warnings.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
     """
     from ludoteca.envs.gdl.checks import check_rules
+    from ludoteca.envs.gdl.errors import counted
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.gdl.parse import parse, read_sheet
     from ludoteca.envs.gdl.rules import read_rules
@@ -26,10 +28,8 @@ def check(sheet: Sheet) -> None:
     for problem in problems:
         print(f"{path}: {problem.severity}: {problem}")
     errors = sum(problem.severity == "error" for problem in problems)
-    counts = [
-        f"{count} {name}{'s' * (count != 1)}"
-        for name, count in (("error", errors), ("warning", len(problems) - errors))
-    ]
+    warnings = len(problems) - errors
+    counts = f"{counted(errors, 'error')} and {counted(warnings, 'warning')}"
     if errors:
-        raise ValueError(f"{path}: {' and '.join(counts)}")
-    print(f"{path}: {len(statements)} statements, {' and '.join(counts)}")
+        raise ValueError(f"{path}: {counts}")
+    print(f"{path}: {counted(len(statements), 'statement')}, {counts}")

@@ -33,7 +33,7 @@ def export(
         sheet: write the rule sheet with this position as its initial one.
         out: file to write; by default, standard output.
     """
-    from ludoteca.envs.gdl.own_sheets import game_sheet
+    from ludoteca.envs.gdl.own_sheets import GAME_SHEETS, game_sheet, sheet_names
     from ludoteca.envs.registry import make_game
     from ludoteca.files import write_atomically
 
@@ -47,6 +47,11 @@ def export(
         rules, s = _replay_position(replay, ply)
     elif ply is not None:
         raise ValueError("--ply needs --replay")
+    elif game in sheet_names() and game not in GAME_SHEETS:
+        raise ValueError(
+            f"{game} is a rule sheet, but not one of our games, whose positions can be exported: "
+            f"{', '.join(GAME_SHEETS)}"
+        )
     else:
         rules = make_game(str(game))
         s = _position_after(rules, moves)

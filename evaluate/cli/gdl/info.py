@@ -4,27 +4,40 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.evaluate.cli.gdl.options import Sheet
 
 if TYPE_CHECKING:
+    from ludoteca.envs.gdl.dynamics import Dynamics
+    from ludoteca.envs.gdl.network import Network
+    from ludoteca.evaluate.gdl.coverage import SheetCoverage
     from ludoteca.evaluate.gdl.interpreted_machine import InterpretedMachine
     from ludoteca.evaluate.gdl.machine import RuleMachine
 
 MAX_TERMS = 4  # number of fluents, moves and goals shown as examples
 
 
-def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
+def info(
+    sheet: Sheet,
+    seconds: float = 1.0,
+    max_seconds: float = MAX_SECONDS,
+    max_instances: int = MAX_INSTANCES,
+) -> None:
     """Compile a rule sheet, play random games, and describe it.
 
-    Shows roles, goals, fluents, moves, percepts, gates, whether the game is sequential, the length
-    of random games, speed, faults in these games (a role without a legal move, or a player with no
-    or several goals), and the board with its symmetries. A sheet that exceeds a limit of the
-    compilation is interpreted; then fluents, moves, percepts, gates and board are not known.
+    Shows roles, goals, whether the game is sequential, and whether that and the limit of its length
+    are proved, fluents, moves of all roles, actions of each player, percepts, gates, the length of
+    random games, speed, faults in these games (a role without a legal move, a player with no or
+    several goals, or games that do not end), and the board with its symmetries. A sheet that
+    exceeds a limit of the compilation is interpreted; then only roles, random games, speed and
+    faults are known.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
         seconds: CPU time of the random games.
-        max_seconds: limit on the CPU time of the compilation.
+        max_seconds: limit on the CPU seconds of the compilation; beyond it, the sheet is
+            interpreted.
+        max_instances: limit on the ground instances of rules; beyond it, the sheet is interpreted.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import check_real
@@ -32,13 +45,13 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
 
     seconds = check_real("seconds", seconds, 0.001, 3600)
     path = find_sheet(sheet)
-    machine = load_machine(path, max_seconds=max_seconds)
+    machine = load_machine(path, max_seconds=max_seconds, max_instances=max_instances)
     rows = {"sheet": str(path), "roles": ", ".join(machine.roles)}
     if isinstance(machine, InterpretedMachine):
         rows |= _interpreted_rows(machine, seconds)
         problems = machine.interpreter.problems
     else:
-        rows |= _rows(machine, seconds) | {"board": _board(path, machine)}
+        rows |= _rows(path, machine, seconds)
         problems = machine.network.problems
     for name, text in rows.items():
         print(f"{name:13} {text}")
@@ -46,12 +59,13 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         print(f"warning: {problem}")
 
 
-def _rows(machine: "RuleMachine", seconds: float) -> dict[str, str]:
+def _rows(path: Path, machine: "RuleMachine", seconds: float) -> dict[str, str]:
     """Return the rows of a compiled sheet."""
+    from ludoteca.envs.gdl.dynamics import analyze
     from ludoteca.evaluate.bench.gdl import format_rate
     from ludoteca.evaluate.gdl.coverage import measure_speed
 
-    network = machine.network
+    network, dynamics = machine.network, analyze(machine.network)
     random_games = measure_speed(machine, seconds)
     goals_by_role = [
         sorted(
@@ -66,9 +80,12 @@ def _rows(machine: "RuleMachine", seconds: float) -> dict[str, str]:
     has_loops = network.phase1.has_loops or network.phase2.has_loops  # of gates: recursive rules
     return {
         "goals": "; ".join(_shortened(map(str, goals)) or "none" for goals in goals_by_role),
-        "dynamics": random_games.dynamics,
+        "dynamics": _dynamics(network, dynamics),
+        "max_plies": f"{dynamics.max_plies:,}, "
+        + ("proved" if dynamics.max_plies_proved else "a limit, as no bound is proved"),
         "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
         "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
+        "actions": _actions(network, dynamics),
         "percepts": (
             f"{len(network.percepts):,}: {_shortened(network.percepts)}"
             if network.has_hidden_information
@@ -76,17 +93,59 @@ def _rows(machine: "RuleMachine", seconds: float) -> dict[str, str]:
         ),
         "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
         "loops": "iterated in each state" if has_loops else "none",
-        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
+        "random games": _random_games(random_games),
         "speed": f"{format_rate(random_games.steps_per_second)} steps/s, in batches of 512 games",
-        "faults": random_games.faults or "none found",
+        "faults": "; ".join(dynamics.warnings) or _faults(random_games),
+        "board": _board(path, network, dynamics),
     }
 
 
-def _board(path: Path, machine: "RuleMachine") -> str:
+def _dynamics(network: "Network", dynamics: "Dynamics") -> str:
+    """Return whether a compiled sheet is sequential, and whether that is proved."""
+    if len(network.players) == 1:
+        return "one player"
+    if not dynamics.sequential:
+        return "simultaneous"
+    if not dynamics.proved:
+        return "sequential, guarded: not proved, each step verifies it"
+    if not dynamics.moves_proved:
+        return "sequential, proved; guarded: each step verifies that roles have legal moves"
+    return "sequential, proved"
+
+
+def _actions(network: "Network", dynamics: "Dynamics") -> str:
+    """Return the numbers of actions of a compiled sheet and of each player."""
+    from ludoteca.envs.gdl.actions import NONE, action_terms, number_actions
+    from ludoteca.envs.gdl.errors import GDLLimitError
+
+    try:
+        terms = action_terms(network, dynamics)
+    except GDLLimitError as error:
+        return f"too many: {error}"
+    of_role = (number_actions(network, dynamics, terms).move_of_action != NONE).sum(1).tolist()
+    of_player = ", ".join(f"{network.roles[p]} {of_role[p]:,}" for p in network.players)
+    return f"{len(terms):,}: {of_player}"
+
+
+def _random_games(games: "SheetCoverage") -> str:
+    """Return the number and length of random games."""
+    if not games.games:
+        return "none ended within the time"
+    return f"{games.games:,}, {games.mean_plies:g} plies on average"
+
+
+def _faults(games: "SheetCoverage") -> str:
+    """Return the faults in random games."""
+    if games.faults or games.games:
+        return games.faults or "none found"
+    return "no random game ended within the time, so goals were not checked"
+
+
+def _board(path: Path, network: "Network", dynamics: "Dynamics") -> str:
     """Return the size of the board of a compiled sheet, and its number of symmetries."""
     from ludoteca.evaluate.gdl.coverage import describe_board
 
-    found = describe_board(path, machine.network)
+    found = describe_board(path, network, dynamics)
     return f"{found['board']}, symmetries: {found['symmetries']}" if found else "none"
 
 
@@ -98,10 +157,11 @@ def _interpreted_rows(machine: "InterpretedMachine", seconds: float) -> dict[str
     random_games = measure_interpreted_speed(machine, seconds)
     return {
         "rules": f"{len(machine.interpreter.rules):,}, interpreted",
-        "dynamics": random_games.dynamics,
-        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
+        "dynamics": random_games.dynamics
+        + (", guarded: not proved" if random_games.dynamics == "sequential" else ""),
+        "random games": _random_games(random_games),
         "speed": f"{format_rate(random_games.steps_per_second)} steps/s",
-        "faults": random_games.faults or "none found",
+        "faults": _faults(random_games),
     }
 
 

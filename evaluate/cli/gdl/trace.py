@@ -2,12 +2,19 @@
 
 import sys
 
+from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.evaluate.cli.gdl.options import Sheet
 from ludoteca.evaluate.cli.options import OptionalFile
 
 
 def trace(
-    sheet: Sheet, games: int = 1, seed: int = 0, max_plies: int = 1000, out: OptionalFile = None
+    sheet: Sheet,
+    games: int = 1,
+    seed: int = 0,
+    max_plies: int = 1000,
+    out: OptionalFile = None,
+    max_seconds: float = MAX_SECONDS,
+    max_instances: int = MAX_INSTANCES,
 ) -> None:
     """Play random games by a rule sheet, and write their positions as JSON lines.
 
@@ -20,6 +27,9 @@ def trace(
         seed: seed of the games; the same seed gives the same games.
         max_plies: maximum number of plies of a game; longer games are cut off.
         out: file to write; by default, standard output.
+        max_seconds: limit on the CPU seconds of the compilation; beyond it, the sheet is
+            interpreted.
+        max_instances: limit on the ground instances of rules; beyond it, the sheet is interpreted.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import check_integer
@@ -29,7 +39,7 @@ def trace(
 
     check_integer("games", games, 1, 10**9)
     check_integer("max_plies", max_plies, 0, 10**9)
-    machine = load_machine(find_sheet(sheet))
+    machine = load_machine(find_sheet(sheet), max_seconds=max_seconds, max_instances=max_instances)
     positions = play_random_games(machine, games, seed, max_plies)
     if out is None:
         for position in positions:
