@@ -159,9 +159,10 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, finished, simulations, depth, actions)`.
 
     It runs `simulations` of at most `depth` plies for each position, after `finished` ones, whose
-    statistics are in `work`: 0 begins anew. It writes the chosen `actions`, int64 `[K]`, for `positions` `[K]` and their `seats` `[K]`.
-    Position k uses the random stream `rngs[k]`, uint64 `[K, 1]`. Workspaces are `states`, the
-    `NUM_STATES` records at `START` and `CURRENT`, and `work`, one record of `work_dtype`.
+    statistics are in `work`; 0 begins anew. It writes the chosen `actions`, int64 `[K]`, for
+    `positions` `[K]` and their `seats` `[K]`. Position k uses the random stream `rngs[k]`, uint64
+    `[K, 1]`. Workspaces are `states`, the `NUM_STATES` records at `START` and `CURRENT`, and
+    `work`, one record of `work_dtype`.
     """
     simulate = simulate_kernel(game, playout)
 
@@ -179,9 +180,7 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
     ) -> None:
         for k in range(len(positions)):
             states[START] = positions[k]
-            actions[k] = simulate(
-                states, seats[k], rngs[k], work[0], finished, simulations, depth
-            )
+            actions[k] = simulate(states, seats[k], rngs[k], work[0], finished, simulations, depth)
 
     return act  # type: ignore[no-any-return]
 

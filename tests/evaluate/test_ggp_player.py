@@ -59,7 +59,8 @@ def serve():
         pytest.param("prisoners_dilemma", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("eight_puzzle", ("random",), marks=pytest.mark.slow),
         ("three_in_line", ("random", "random", "random")),
-        ("dice_race", ("flat:simulations=4", "random", "random")),
+        ("dice_race", ("greedy", "random", "random")),
+        pytest.param("dice_race", ("flat", "random", "random"), marks=pytest.mark.slow),
         pytest.param("kuhn_poker", ("mcts", "random", "random"), marks=pytest.mark.slow),
     ],
 )
