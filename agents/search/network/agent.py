@@ -104,8 +104,8 @@ class NetworkGuidedAgent(Agent):
         self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
-        """Compile the search: run one simulation, which also runs the network."""
-        simulations, self.simulations = self.simulations, min(self.simulations, 1)
+        """Compile the search: run simulations with one batch of leaves for the network."""
+        simulations, self.simulations = self.simulations, min(self.simulations, self._leaf_batch)
         self._search, self._capacity = None, 0
         try:
             self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
