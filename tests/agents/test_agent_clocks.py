@@ -145,18 +145,30 @@ def test_simulations_are_planned_by_the_rate_of_the_last_searches():
     assert rate.plan(1e-9, 50) == 1
 
 
-def test_gumbel_search_finishes_its_planned_simulations(fill, monkeypatch):
+@pytest.fixture
+def delay(monkeypatch):
+    """Return a function that lets every call of an agent's network take mocked seconds."""
+
+    def delay_network(agent, seconds):
+        now, cache = [0.0], type(agent._cache)
+        run = cache.__call__
+
+        def evaluate(self, planes):
+            now[0] += seconds
+            return run(self, planes)
+
+        monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+        monkeypatch.setattr(cache, "__call__", evaluate)
+        return now
+
+    return delay_network
+
+
+def test_gumbel_search_finishes_its_planned_simulations(fill, delay):
     """With a steady rate a search completes sequential halving before its time is over."""
-    game, now = connect4(), [0.0]
+    game = connect4()
     agent = make_agent(fill("az:{pv},policy=gumbel"), game)
-    monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    run = agent._cache.__class__.__call__
-
-    def evaluate(cache, planes):
-        now[0] += 0.01
-        return run(cache, planes)
-
-    monkeypatch.setattr(agent._cache.__class__, "__call__", evaluate)
+    now = delay(agent, 0.01)
     agent.set_time_control(TimeControl(1))
     agent.prepare()
     for _ in range(3):
@@ -165,3 +177,14 @@ def test_gumbel_search_finishes_its_planned_simulations(fill, monkeypatch):
         visits = sorted(candidate.visits for candidate in report.candidates)
         schedule = sequence_of_considered_visits(game.num_actions, report.simulations)
         assert visits[-1] == max(schedule) + 1
+
+
+@pytest.mark.parametrize("policy", ["puct", "gumbel"])
+def test_searches_begin_no_evaluation_that_would_exceed_their_time(fill, delay, policy):
+    """By hand: the root and one batch of leaves take 0.8 s of 0.9 s, another would take 0.4 s."""
+    game = connect4()
+    agent = make_agent(fill("az:{pv},policy=" + policy), game)
+    agent.set_time_control(TimeControl(1))
+    now = delay(agent, 0.4)
+    assert agent.search(game.new()).simulations == (8 if policy == "puct" else 1)
+    assert now[0] == pytest.approx(0.8)
