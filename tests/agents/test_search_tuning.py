@@ -1,6 +1,8 @@
 """Tests of the on-line tuning of search parameters."""
 
 import math
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.tuner import make_tuner
 from ludoteca.agents.search.tuning import TUNED_PARAMS, tuned_params, tuning_result
+from ludoteca.envs import clock as clock_module
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 
@@ -107,7 +110,9 @@ def test_players_have_values_of_their_own(strategy):
     assert wins[0] != wins[1]
 
 
-def test_halves_of_lsi_share_a_time_limit():
+def test_halves_of_lsi_share_a_time_limit(monkeypatch):
+    readings = count(step=0.008)  # mocked seconds
+    monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: next(readings)))
     agent = make_agent("mcts:seconds=0.2,tune=lsi,tune.alpha=0.1/0.5/1/2", GAME)
     for _ in range(2):
         simulations = agent.search(GAME.new()).simulations
