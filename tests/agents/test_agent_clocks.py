@@ -78,6 +78,7 @@ def now(monkeypatch):
         return seconds[0]
 
     monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=read))
+    monkeypatch.setattr(clock_module, "compile_seconds", lambda: 0.0)
     return seconds
 
 
@@ -158,6 +159,7 @@ def delay(monkeypatch):
             return run(self, planes)
 
         monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+        monkeypatch.setattr(clock_module, "compile_seconds", lambda: 0.0)
         monkeypatch.setattr(cache, "__call__", evaluate)
         return now
 

@@ -111,8 +111,9 @@ def test_players_have_values_of_their_own(strategy):
 
 
 def test_halves_of_lsi_share_a_time_limit(monkeypatch):
-    readings = count(step=0.008)  # mocked seconds
+    readings = count(step=0.004)  # mocked seconds
     monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: next(readings)))
+    monkeypatch.setattr(clock_module, "compile_seconds", lambda: 0.0)
     agent = make_agent("mcts:seconds=0.2,tune=lsi,tune.alpha=0.1/0.5/1/2", GAME)
     for _ in range(2):
         simulations = agent.search(GAME.new()).simulations
