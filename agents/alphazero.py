@@ -12,10 +12,13 @@ from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
 from ludoteca.agents.search.network.search import SearchResult, require_no_chance
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
+from ludoteca.agents.search.rate import SimulationRate
 from ludoteca.agents.search.report import SearchReport, make_exact_report
 from ludoteca.agents.time_control import TimeControl
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_choice, check_integer, check_real
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
 try:
@@ -72,14 +75,15 @@ class PolicyValueAgent(NetworkGuidedAgent):
             solver_empties: number of empty squares up to which positions are solved exactly; 0:
                 never.
             seconds: time per move, instead of a number of simulations; positions are then searched
-                one after the other.
+                one after the other. Gumbel plans its simulations by the rate of the last search.
             max_nodes: maximum number of nodes of a tree with `seconds`.
 
         Raises:
             ValueError: if a parameter is out of range, or the game has no endgame solver.
         """
         self.encoder, gumbel = Encoder(game), config.policy == "gumbel"
-        self._default_leaf_batch = leaf_batch is None
+        self._default_leaf_batch = leaf_batch is None and not gumbel
+        self._rate = SimulationRate() if gumbel else None
         if leaf_batch is None:
             leaf_batch = 1 if seconds is None or gumbel else LEAF_BATCH
         super().__init__(
@@ -92,8 +96,6 @@ class PolicyValueAgent(NetworkGuidedAgent):
         self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         self._max_nodes = check_integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
-            if gumbel:
-                raise ValueError("the policy gumbel needs a number of simulations, not seconds")
             self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         if self.simulations > 0:
             require_no_chance(game)
@@ -121,10 +123,16 @@ class PolicyValueAgent(NetworkGuidedAgent):
             self._leaf_batch = LEAF_BATCH
 
     def prepare(self) -> None:
-        """Compile the search and the endgame solver, and run the network once."""
+        """Compile the search and the endgame solver, and run the network once.
+
+        Gumbel with a time limit also searches once, to measure its rate of simulations.
+        """
         if self._endgame_solver is not None:
             self._endgame_solver.prepare()
         super().prepare()
+        if self._rate is not None and self.seconds is not None and self.simulations > 0:
+            self._rate = SimulationRate()
+            self.search_positions(batch_of_one(self.game))
 
     def act(
         self,
@@ -186,15 +194,20 @@ class PolicyValueAgent(NetworkGuidedAgent):
 
     def _search_positions(self, states: NDArray[np.void], stop_early: bool) -> SearchResult:
         """Search a batch; `stop_early`: see `NetworkGuidedSearch.run`."""
-        search = self.allocate_search(len(states))
-        return search.run(
+        search, simulations, start = self.allocate_search(len(states)), self.simulations, clock()
+        if self._rate is not None and self.seconds is not None:
+            simulations = self._rate.plan(self.seconds, simulations)
+        result = search.run(
             states,
             make_evaluator(self._cache),
-            self.simulations,
+            simulations,
             seconds=self.seconds,
             stop_early=stop_early,
             is_stopped=self._is_stopped,
         )
+        if self._rate is not None:
+            self._rate.measure(int(result.visit_counts.sum()), clock() - start)
+        return result
 
 
 class AlphaZeroAgent(PolicyValueAgent):
@@ -249,7 +262,7 @@ class AlphaZeroAgent(PolicyValueAgent):
                 default `float32`, and `auto` on CPUs with `seconds`.
             backend: `torch`, `compiled`, or `auto`: compiled where possible; see `Runner`.
             seconds: time per move, instead of a number of simulations; positions are then searched
-                one after the other.
+                one after the other. Gumbel plans its simulations by the rate of the last search.
             max_nodes: maximum number of nodes of a tree with `seconds`.
 
         Raises:

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
+from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.time_control import TimeControl
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.params import check_integer
+from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
@@ -34,6 +37,10 @@ class FlatAgent(CompiledAgent):
     reach about the lengths of geese in figure 7 of the thesis. If a valid move is any move that
     does not turn back (`playout="valid"`), as for the random goose in section 2.1, geese stay much
     shorter.
+
+    Attributes:
+        simulations: simulations per move without a time limit.
+        seconds: time per move, or None.
     """
 
     def __init__(
@@ -42,6 +49,7 @@ class FlatAgent(CompiledAgent):
         simulations: int = 1000,
         playout_depth: int | None = None,
         playout: str = "",
+        seconds: float | None = None,
     ):
         """Make the agent.
 
@@ -52,17 +60,65 @@ class FlatAgent(CompiledAgent):
                 unlimited.
             playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
                 is `"safe"` in Hungry Geese, otherwise `"uniform"`.
+            seconds: time per move, instead of a number of simulations.
 
         Raises:
             ValueError: if a parameter is out of range.
         """
         self.simulations = check_integer("simulations", simulations, 1, 10**9)
+        self.seconds = None if seconds is None else check_real("seconds", seconds, 1e-4, 1e6)
         self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, min_depth=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
         super().__init__(
-            game, act, game.empty(NUM_STATES), self._work, self.simulations, self.playout_depth
+            game, act, game.empty(NUM_STATES), self._work, 0, self.simulations, self.playout_depth
         )
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Run simulations for the time of the clock, instead of a given number."""
+        self.seconds = time_control.thinking_seconds
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose an action for each position; with a time limit, one position after the other."""
+        if self.seconds is None or len(states) == 0:
+            return super().act(states, seats, rngs, env_indices)
+        actions = np.zeros(len(states), np.int64)
+        for k in range(len(states)):
+            row = slice(k, k + 1)
+            self._act_in_time(self.seconds, states[row], seats[row], rngs[row], actions[row])
+        return actions
+
+    def _act_in_time(
+        self,
+        seconds: float,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        """Write the action after the simulations of `seconds` to `actions`.
+
+        The only legal action is chosen at once. All arrays have one row.
+        """
+        records, work, *_ = self._extra_args
+        finished = 0
+
+        def run(count: int) -> bool:
+            """Run `count` more simulations; return whether there is nothing to choose."""
+            nonlocal finished
+            self._act(
+                states, seats, rngs, records, work, finished, count, self.playout_depth, actions
+            )
+            finished += count
+            return bool(work["num_legal"][0] <= 1)
+
+        search_for(seconds, clock(), run)
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the mean reward of each action in one position. Shape `[num_actions]`.
@@ -89,6 +145,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("total", np.float64, (actions,)),  # sum of rewards, by first move
             ("scores", np.float64, (players,)),  # returns of the players
             ("joint", np.int64, (players,)),  # joint action
+            ("num_legal", np.int64),  # number of legal first moves
             ("visits", np.int32, (actions,)),  # number of simulations, by first move
             ("legal", game.action_dtype, (actions,)),  # legal actions of a player
             ("first", game.action_dtype, (actions,)),  # legal first moves
@@ -99,11 +156,13 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 
 @factory("search")
 def make_act(game: Game, playout: str) -> Callable[..., None]:
-    """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
+    """Return `act(positions, seats, rngs, states, work, finished, simulations, depth, actions)`.
 
-    It writes the chosen `actions`, int64 `[K]`, for `positions` `[K]` and their `seats` `[K]`.
-    Position k uses the random stream `rngs[k]`, uint64 `[K, 1]`. Workspaces are `states`, the
-    `NUM_STATES` records at `START` and `CURRENT`, and `work`, one record of `work_dtype`.
+    It runs `simulations` of at most `depth` plies for each position, after `finished` ones, whose
+    statistics are in `work`; 0 begins anew. It writes the chosen `actions`, int64 `[K]`, for
+    `positions` `[K]` and their `seats` `[K]`. Position k uses the random stream `rngs[k]`, uint64
+    `[K, 1]`. Workspaces are `states`, the `NUM_STATES` records at `START` and `CURRENT`, and
+    `work`, one record of `work_dtype`.
     """
     simulate = simulate_kernel(game, playout)
 
@@ -114,23 +173,25 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
         rngs: Any,
         states: Any,
         work: Any,
+        finished: int,
         simulations: int,
-        playout_depth: int,
+        depth: int,
         actions: Any,
     ) -> None:
         for k in range(len(positions)):
             states[START] = positions[k]
-            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, playout_depth)
+            actions[k] = simulate(states, seats[k], rngs[k], work[0], finished, simulations, depth)
 
     return act  # type: ignore[no-any-return]
 
 
 @factory()
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
-    """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
+    """Return `simulate(states, seat, rng, work, finished, simulations, playout_depth) -> action`.
 
     It searches the position `states[START]`, and leaves the sum of rewards and the visit count of
-    each action in `work.total` and `work.visits`.
+    each action in `work.total` and `work.visits`, and the number of legal actions in
+    `work.num_legal`. `finished` simulations of the same position are continued, unless it is 0.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, player = game.returns, cast(Any, game.player)
@@ -184,18 +245,26 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
     @kernel
     def simulate(
-        states: Any, seat: int, rng: Any, work: Any, simulations: int, playout_depth: int
+        states: Any,
+        seat: int,
+        rng: Any,
+        work: Any,
+        finished: int,
+        simulations: int,
+        playout_depth: int,
     ) -> int:
-        work.visits[:] = 0
-        work.total[:] = 0.0
+        if finished == 0:
+            work.visits[:] = 0
+            work.total[:] = 0.0
         s = states[CURRENT]
         if simultaneous:
             n = legal_actions(states[START], seat, work.first)
         else:
             n = legal_actions(states[START], work.first)
+        work.num_legal = n
         if n == 0:
             return 0
-        for i in range(simulations):
+        for i in range(finished, finished + simulations):
             states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(rng)

@@ -112,11 +112,11 @@ class SeatNetworkAgent(Agent):
             self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
-        """Compile everything that `act` needs: evaluate one position and run one simulation."""
+        """Compile everything that `act` needs: evaluate one position and one batch of leaves."""
         states = batch_of_one(self.game)
         self.policies(states, np.zeros(1, np.int64))
         if self.simulations:
-            simulations, self.simulations = self.simulations, 1
+            simulations, self.simulations = self.simulations, self.leaf_batch
             self._search, self._capacity = None, 0
             try:
                 self.search_positions(states, np.zeros((1, 1), np.uint64))

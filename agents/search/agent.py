@@ -1,5 +1,6 @@
 """Monte Carlo tree search agent for sequential games."""
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
@@ -26,6 +27,8 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_choice, check_integer
+
+MAX_BUDGET = 10**12  # simulations
 
 
 class MCTSAgent(TreeSearchAgent):
@@ -128,8 +131,6 @@ class MCTSAgent(TreeSearchAgent):
                     f"tune={self.config.tune} needs reuse=False and threads=1, got {reuse} and "
                     f"{threads}"
                 )
-            if self.config.tune == "lsi" and self.seconds is not None:
-                raise ValueError("tune=lsi needs a number of simulations, got seconds")
             self._params["budget"] = self.simulations
         self._tuned = tuple(SearchOptions(policy, **options).tuning()[1])  # names of parameters
         make_simulation(game, self.config)  # raises if the game lacks the playout or the evaluation
@@ -169,12 +170,7 @@ class MCTSAgent(TreeSearchAgent):
         return tuning_result(self._params[player], self._tuned)
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Search positions one after the other, for the time of the clock.
-
-        With `tune=lsi`, which needs a number of simulations, nothing changes.
-        """
-        if self.config.tune == "lsi":
-            return
+        """Search positions one after the other, for the time of the clock."""
         super().set_time_control(time_control)
         self._one_at_a_time = True
 
@@ -253,7 +249,7 @@ class MCTSAgent(TreeSearchAgent):
 
         self._simulate(
             start,
-            lambda count: workspace.run(search, self._params, count),
+            self._with_budget(lambda count: workspace.run(search, self._params, count), start),
             lambda: best(MAX) == best(ROBUST),
             lambda: bool(workspace.trees[0].nodes[ROOT]["proven"] != UNKNOWN),
             len(workspace.trees),
@@ -261,6 +257,26 @@ class MCTSAgent(TreeSearchAgent):
         )
         rng[0] = work["rng"][0, 0]
         return report()
+
+    def _with_budget(self, run: Callable[[int], None], start: float) -> Callable[[int], None]:
+        """Return `run` with the expected simulations of a timed search as the budget of `lsi`.
+
+        They are those of the whole time at the speed so far.
+        """
+        if self.config.tune != "lsi" or self.seconds is None:
+            return run
+        completed, seconds = 0, self.seconds
+
+        def run_in_budget(count: int) -> None:
+            nonlocal completed
+            expected = float(self._max_nodes)
+            if completed > 0:
+                expected = completed * seconds / max(clock() - start, 1e-9)
+            self._params["budget"] = int(min(max(expected, completed), MAX_BUDGET))
+            run(count)
+            completed += count
+
+        return run_in_budget
 
 
 MCTSAgent.__signature__ = signature_with_options(  # type: ignore[attr-defined]

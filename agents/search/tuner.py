@@ -155,7 +155,8 @@ def choose_lsi(params: Any, rng: Any) -> int:
     sequential halving.
     """
     half = params.budget // 2
-    if params.total < half:
+    # A search with a time limit may raise its budget, but the first half ends only once.
+    if params.total < half and params.num_candidates == 0:
         return choose_for_side_information(params, rng)
     if params.num_candidates == 0:
         sample_candidates(params, rng)

@@ -157,7 +157,7 @@ def test_search_benchmark_excludes_compilation(compiling):
 
 @pytest.mark.parametrize(
     ("options", "searches"),
-    [("", True), (",policy=gumbel,simulations=4", False), (",simulations=0", False)],
+    [("", True), (",policy=gumbel,simulations=4", True), (",simulations=0", False)],
 )
 def test_network_guided_search_takes_the_time_of_the_clock(options, searches):
     game, control = make_game("connect4"), TimeControl(0.1)

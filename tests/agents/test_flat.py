@@ -70,7 +70,7 @@ def interpret(spec, game, s, seat=0, seed=3):
     rng = np.array([seed], np.uint64)
     with np.errstate(over="ignore"):
         action = simulate_kernel(game, agent.playout)(
-            states, seat, rng, view_records(work)[0], agent.simulations, agent.playout_depth
+            states, seat, rng, view_records(work)[0], 0, agent.simulations, agent.playout_depth
         )
     visits = work["visits"][0]
     return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits

@@ -1,6 +1,8 @@
 """Tests of the on-line tuning of search parameters."""
 
 import math
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.tuner import EXPLORATION, make_tuner
 from ludoteca.agents.search.tuning import TUNED_PARAMS, tuned_params, tuning_result
+from ludoteca.envs import clock as clock_module
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 
@@ -155,6 +158,19 @@ def test_players_have_values_of_their_own(strategy):
     assert wins[0] != wins[1]
 
 
+def test_halves_of_lsi_share_a_time_limit(monkeypatch):
+    readings = count(step=0.004)  # mocked seconds
+    monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=lambda: next(readings)))
+    monkeypatch.setattr(clock_module, "compile_seconds", lambda: 0.0)
+    agent = make_agent("mcts:seconds=0.2,tune=lsi,tune.alpha=0.1/0.5/1/2", GAME)
+    for _ in range(2):
+        simulations = agent.search(GAME.new()).simulations
+        # Results are those of the second half, which ends with one candidate.
+        results = agent.tuning_results(0)
+        assert 0.2 < sum(result.visits for result in results) / simulations < 0.8
+        assert agent._params["num_candidates"].tolist() == [1, 1]
+
+
 def test_a_batch_is_searched_like_single_positions():
     spec = "mcts:simulations=40,tune=nmc,tune.alpha=0.1/1/2,tune.fpu=0.5/inf"
     agent, states = make_agent(spec, GAME), GAME.empty(3)
@@ -185,7 +201,6 @@ def test_a_batch_is_searched_like_single_positions():
         ("tune=nmc,tune.alpha=" + "/".join("1" * 17), "can have up to 16 values, got 17"),
         ("tune=nmc,tune.alpha=1/2,reuse=True", "needs reuse=False and threads=1"),
         ("tune=nmc,tune.alpha=1/2,threads=2", "needs reuse=False and threads=1"),
-        ("tune=lsi,tune.alpha=1/2,seconds=1", "tune=lsi needs a number of simulations"),
     ],
 )
 def test_wrong_options_raise(options, message):

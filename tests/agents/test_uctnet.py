@@ -376,8 +376,8 @@ def test_alphazero_searches_for_some_time(tmp_path):
     assert agent.search(after(game, 0, 3, 1, 4)).name == game.action_names[2]
     small = make_agent(f"az:{path},seconds=60,max_nodes=33", game)
     assert small.search_positions(batch_of_one(game)).visit_counts.sum() == 32
-    with pytest.raises(ValueError, match="the policy gumbel needs a number of simulations"):
-        make_agent(f"az:{path},policy=gumbel,seconds=1", game)
+    gumbel = make_agent(f"az:{path},policy=gumbel,seconds=60,max_nodes=33", game)
+    assert gumbel.search_positions(batch_of_one(game)).visit_counts.sum() == 32
     with pytest.raises(ValueError, match="max_nodes"):
         make_agent(f"az:{path},seconds=1,max_nodes=1", game)
 

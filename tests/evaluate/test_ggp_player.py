@@ -23,6 +23,7 @@ from ludoteca.evaluate.protocols.ggp_messages import (
     parse_message,
     split_list,
 )
+from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES as THESIS_GAMES
 
 pytestmark = pytest.mark.interpreted
 TICTACTOE = find_sheet("tictactoe")
@@ -54,12 +55,12 @@ def serve():
     [
         ("tictactoe", ("random", "greedy")),
         ("tron", ("random", "random")),
-        pytest.param("sheep_and_wolf", ("random", "random"), marks=pytest.mark.slow),
         pytest.param("breakthrough", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("prisoners_dilemma", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("eight_puzzle", ("random",), marks=pytest.mark.slow),
         ("three_in_line", ("random", "random", "random")),
-        ("dice_race", ("flat:simulations=4", "random", "random")),
+        ("dice_race", ("greedy", "random", "random")),
+        pytest.param("dice_race", ("flat", "random", "random"), marks=pytest.mark.slow),
         pytest.param("kuhn_poker", ("mcts", "random", "random"), marks=pytest.mark.slow),
     ],
 )
@@ -72,6 +73,24 @@ def test_whole_matches(serve, sheet, agents):
     assert ask(urls[0], "(INFO)") == "((name Ludoteca) (status available))"
     if sheet == "tictactoe":
         play_whole_match(path, urls, "second")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sheet", THESIS_GAMES)
+def test_sheets_of_the_thesis_are_played_in_both_roles(serve, monkeypatch, sheet):
+    """The manager asks for every move by HTTP, and checks it by the rules.
+
+    The players answer `START` when they are ready: the start clock is for compilation.
+    """
+    printed = []
+    monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: printed.append(text))
+    urls = [serve("alphabeta:depth=1", seed=1), serve("random", seed=2)]
+    for k, players in enumerate([urls, urls[::-1]]):
+        goals, moves = play_whole_match(find_sheet(sheet), players, f"thesis.{k}", clocks="300 1")
+        assert len(moves) > 5
+        assert len(goals) == 2
+        assert all(0 <= goal <= 100 for goal in goals)
+    assert not [text for text in printed if "random move" in text]
 
 
 def test_better_agents_win(serve):

@@ -96,20 +96,16 @@ class NetworkGuidedAgent(Agent):
         )
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Search positions one after the other, for the time of the clock.
-
-        Without a search, and in searches that need a number of simulations (Gumbel), nothing
-        changes.
-        """
-        if self.simulations == 0 or self._config.policy == "gumbel":
+        """Search positions one after the other, for the time of the clock; not without a search."""
+        if self.simulations == 0:
             return
         self.seconds, self._batch_size = time_control.thinking_seconds, 1
         self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
-        """Compile the search: run one simulation, which also runs the network."""
-        simulations, self.simulations = self.simulations, min(self.simulations, 1)
+        """Compile the search: run simulations with one batch of leaves for the network."""
+        simulations, self.simulations = self.simulations, min(self.simulations, self._leaf_batch)
         self._search, self._capacity = None, 0
         try:
             self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))

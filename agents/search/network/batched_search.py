@@ -77,6 +77,16 @@ class BatchedSearch:
         self._expand(trees, evaluate)
         return trees
 
+    def _is_over(self, finished: int, elapsed: float, seconds: float | None) -> bool:
+        """Return whether the next simulations would exceed the time limit at the speed so far.
+
+        Args:
+            finished: simulations of each search so far, above 0.
+            elapsed: seconds since the start of the searches.
+            seconds: time limit, or None.
+        """
+        return seconds is not None and elapsed * (1 + self._leaf_batch / finished) > seconds
+
     def _simulate(
         self,
         trees: SearchTrees,

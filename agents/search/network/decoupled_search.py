@@ -131,7 +131,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         first = np.full(len(states), BY_POLICY)
         for k in range(0, simulations, self._leaf_batch):
             # The first simulations are always run: without visits there is no result.
-            if k > 0 and seconds is not None and clock() - start > seconds:
+            if k > 0 and self._is_over(k, clock() - start, seconds):
                 break
             if k > 0 and is_stopped is not None and is_stopped():
                 break

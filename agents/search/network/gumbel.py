@@ -4,16 +4,17 @@ Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with 
 """
 
 import math
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 EXCLUDED = -np.inf  # score of an action that is not chosen
+MAX_SCHEDULES = 128  # cached; searches with a time limit have varying numbers of simulations
 FINISHED = -1  # instead of a visit count: the search has no simulation left
 
 
-@cache
+@lru_cache(MAX_SCHEDULES)
 def sequence_of_considered_visits(
     max_num_considered_actions: int, simulations: int
 ) -> tuple[int, ...]:

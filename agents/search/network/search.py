@@ -218,7 +218,7 @@ class NetworkGuidedSearch(BatchedSearch):
                 if k >= budget.max():
                     break
             # The first simulations are always run: without visits there is no best action.
-            if k > 0 and seconds is not None and clock() - start > seconds:
+            if k > 0 and self._is_over(k, clock() - start, seconds):
                 break
             if k > 0 and is_stopped is not None and is_stopped():
                 break
