@@ -184,7 +184,7 @@ def markdown_page(speeds: Sequence[KernelSpeed], about: dict[str, Any]) -> str:
             "file to compiled random games and search, with the disk caches as they were. "
             f"*steps/s*: joint moves in random games. *mcts*: simulations of `{AGENT}` in the "
             f"first move. *environment*: vector environment of {NUM_ENVS} games in self-play with "
-            "random legal actions, games per second of `step`, observations and action masks "
+            "random legal actions, steps per second spent in `step`, observations and masks "
             "included: all games *together*, one bit per game, or *one by one*.",
             "",
             table(HEADINGS, [table_row(speed) for speed in speeds]),
