@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
+from ludoteca.agents.flat_together import MOST, make_simulate_together, together_fields
 from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.agents.search.clock import search_for
@@ -20,6 +21,7 @@ from ludoteca.envs.rng import below, next_u64
 
 # Indices of the two positions in `states`: the one to act in, and the current one of a simulation.
 START, CURRENT = range(2)
+# Simulations that are played together have states of their own, after these two.
 NUM_STATES = 2
 
 
@@ -29,7 +31,7 @@ class FlatAgent(CompiledAgent):
     A simulation is a first action and random actions of all players, at most `playout_depth` plies
     in all. Except in Hungry Geese, the reward is the return (0 for an unfinished game), and
     simulations take the legal first actions in turn (round robin). Chance events are sampled anew
-    in each simulation.
+    in each simulation. In games that have `Game.many`, simulations are played together.
 
     Hungry Geese is played as in Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3: random
     "valid" moves, including the first, and the reward `length_to_the_fifth`. The thesis does not
@@ -71,7 +73,13 @@ class FlatAgent(CompiledAgent):
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
         super().__init__(
-            game, act, game.empty(NUM_STATES), self._work, 0, self.simulations, self.playout_depth
+            game,
+            act,
+            game.empty(num_states(game)),
+            self._work,
+            0,
+            self.simulations,
+            self.playout_depth,
         )
 
     def set_time_control(self, time_control: TimeControl) -> None:
@@ -137,6 +145,11 @@ class FlatAgent(CompiledAgent):
         return np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
 
 
+def num_states(game: Game) -> int:
+    """Return the number of states that an agent needs."""
+    return NUM_STATES + (MOST if game.many is not None else 0)
+
+
 def work_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record dtype of an agent's workspace."""
     players, actions = game.num_players, game.num_actions
@@ -149,6 +162,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("visits", np.int32, (actions,)),  # number of simulations, by first move
             ("legal", game.action_dtype, (actions,)),  # legal actions of a player
             ("first", game.action_dtype, (actions,)),  # legal first moves
+            *together_fields(game, num_states(game)),
         ],
         align=True,
     )
@@ -161,7 +175,7 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
     It runs `simulations` of at most `depth` plies for each position, after `finished` ones, whose
     statistics are in `work`; 0 begins anew. It writes the chosen `actions`, int64 `[K]`, for
     `positions` `[K]` and their `seats` `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`. Workspaces are `states`, the `NUM_STATES` records at `START` and `CURRENT`, and
+    `[K, 1]`. Workspaces are `states`, `num_states` records, and
     `work`, one record of `work_dtype`.
     """
     simulate = simulate_kernel(game, playout)
@@ -203,6 +217,10 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     has_own_reward = own_reward is not None
     has_fast_playout = fast_playout is not None and playout == "uniform" and not has_own_reward
     max_plies = game.max_plies
+    together = game.many is not None and not has_own_reward
+    simulate_together: Any = None
+    if together:
+        simulate_together = make_simulate_together(game, playout, START, NUM_STATES)
 
     @kernel
     def play(s: Any, seat: int, first: int, rng: Any, work: Any) -> None:
@@ -264,6 +282,9 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         work.num_legal = n
         if n == 0:
             return 0
+        if together:
+            simulate_together(states, seat, rng, work, finished, simulations, playout_depth, n)
+            return best_action(rng, work)
         for i in range(finished, finished + simulations):
             states[CURRENT] = states[START]
             if has_chance:

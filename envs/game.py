@@ -33,7 +33,7 @@ class ManyKernels(NamedTuple):
     Attributes:
         begin: `begin(s, action)`, with the arguments of `Game.step`, notes the actions.
         play: `play(states, flags, lo, hi)` applies them in those of the games lo to hi - 1 whose
-            entry in `flags`, `[B]`, is true.
+            entry in `flags`, bool or uint8 `[B]`, is true or 1.
         end: `end(s)` completes the step of one game.
     """
 

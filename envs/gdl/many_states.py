@@ -30,9 +30,9 @@ def make_play_many(
 ) -> Callable[..., Any]:
     """Return `play_many(states, flags, lo, hi)`.
 
-    In each of the games lo to hi - 1 whose flag is true, it replaces the fluents of the state by
-    those after the joint move `joint`, and the outputs by those of phase 1. All states are records
-    of `kernels.state_dtype`.
+    In each of the games lo to hi - 1 whose flag is true or 1, it replaces the fluents of the state
+    by those after the joint move `joint`, and the outputs by those of phase 1. All states are
+    records of `kernels.state_dtype`.
 
     Args:
         network: the network, without chance and percepts.

@@ -32,7 +32,10 @@ NUM_ENVS = 512  # of the vector environments
 HEADINGS = (
     "sheet", "gates", "largest phase", "compile, s", "steps/s", "mcts, simulations/s",
     "environment: together, steps/s", "one by one, steps/s", "together / one by one",
+    "flat: together, simulations/s", "one by one, simulations/s", "together / one by one",
 )  # fmt: skip
+FLAT_SIMULATIONS = 2000  # per move of flat Monte Carlo
+FLAT_AGENT = f"flat:simulations={FLAT_SIMULATIONS}"
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,9 @@ class KernelSpeed:
         together: steps per second in a vector environment of `NUM_ENVS` games, in each round; empty
             if its games are not stepped together.
         one_by_one: the same if they are stepped one after the other.
+        flat_together: simulations of `FLAT_AGENT` per CPU second in the first move, in each round;
+            empty if they are not played together.
+        flat_one_by_one: the same if they are played one after the other.
     """
 
     name: str
@@ -60,6 +66,8 @@ class KernelSpeed:
     simulations: tuple[float, ...]
     together: tuple[float, ...]
     one_by_one: tuple[float, ...]
+    flat_together: tuple[float, ...]
+    flat_one_by_one: tuple[float, ...]
 
 
 def bench_gdl_kernels(
@@ -121,22 +129,24 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
     random_games = SingleWorkload(game)
     search = SearchWorkload(game.spec, AGENT, SIMULATIONS, process_time)
     compile_seconds = process_time() - start
-    environments = [
-        VectorWorkload(each, NUM_ENVS)
-        for each in ((game, replace(game, many=None)) if game.many is not None else (game,))
-    ]
+    games = (replace(game, many=None), game)[: 1 if game.many is None else 2]
+    environments = [VectorWorkload(each, NUM_ENVS) for each in games]
+    flats = [SearchWorkload(each, FLAT_AGENT, FLAT_SIMULATIONS, process_time) for each in games]
     steps: list[float] = []
     simulations: list[float] = []
-    together: list[float] = []
-    one_by_one: list[float] = []
+    environment_rates: tuple[list[float], list[float]] = [], []  # one by one, together
+    flat_rates: tuple[list[float], list[float]] = [], []
     for _ in range(ROUNDS):
         for run, rates in ((random_games, steps), (search, simulations)):
             measure: Callable[[float], Any] = run
             sample = measure(seconds / ROUNDS)
             rates.append(round(sample.steps / sample.seconds, 1))
-        for environment, rates in zip(reversed(environments), (one_by_one, together), strict=False):
+        for environment, rates in zip(environments, environment_rates, strict=False):
             result = environment(seconds / ROUNDS)
             rates.append(round(result.steps / (result.inside or result.seconds), 1))
+        for flat, rates in zip(flats, flat_rates, strict=False):
+            result = flat(seconds / ROUNDS)
+            rates.append(round(result.steps / result.seconds, 1))
     network = rules(game)
     phases = network.phase1, network.phase2, network.phase3
     return KernelSpeed(
@@ -146,8 +156,10 @@ def measure_kernels(name: str, path: Path, seconds: float) -> KernelSpeed:
         compile_seconds=round(compile_seconds, 2),
         steps=tuple(steps),
         simulations=tuple(simulations),
-        together=tuple(together),
-        one_by_one=tuple(one_by_one),
+        together=tuple(environment_rates[1]),
+        one_by_one=tuple(environment_rates[0]),
+        flat_together=tuple(flat_rates[1]),
+        flat_one_by_one=tuple(flat_rates[0]),
     )
 
 
@@ -159,10 +171,16 @@ def table_row(speed: KernelSpeed) -> tuple[str, ...]:
         f"{speed.largest_phase:,}",
         f"{speed.compile_seconds:.1f}",
         *(_rate(rates) for rates in (speed.steps, speed.simulations)),
-        _rate(speed.together) if speed.together else "",
-        _rate(speed.one_by_one),
-        f"{median(speed.together) / median(speed.one_by_one):.1f}" if speed.together else "",
+        *_comparison(speed.together, speed.one_by_one),
+        *_comparison(speed.flat_together, speed.flat_one_by_one),
     )
+
+
+def _comparison(together: Sequence[float], one_by_one: Sequence[float]) -> tuple[str, str, str]:
+    """Return the cells of two rates and their ratio; those of `together` are empty without it."""
+    if not together:
+        return "", _rate(one_by_one), ""
+    return _rate(together), _rate(one_by_one), f"{median(together) / median(one_by_one):.1f}"
 
 
 def _rate(rates: Sequence[float]) -> str:
@@ -185,7 +203,8 @@ def markdown_page(speeds: Sequence[KernelSpeed], about: dict[str, Any]) -> str:
             f"*steps/s*: joint moves in random games. *mcts*: simulations of `{AGENT}` in the "
             f"first move. *environment*: vector environment of {NUM_ENVS} games in self-play with "
             "random legal actions, steps per second spent in `step`, observations and masks "
-            "included: all games *together*, one bit per game, or *one by one*.",
+            "included: all games *together*, one bit per game, or *one by one*. *flat*: "
+            f"simulations of `{FLAT_AGENT}` in the first move, in the same two ways.",
             "",
             table(HEADINGS, [table_row(speed) for speed in speeds]),
             "",

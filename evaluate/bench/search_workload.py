@@ -8,6 +8,7 @@ import numpy as np
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.workloads import Sample
 
@@ -21,17 +22,19 @@ class SearchWorkload:
     The entire time of a move is measured.
     """
 
-    def __init__(self, game: str, agent: str, steps: int, timer: Callable[[], float] = clock):
+    def __init__(
+        self, game: Game | str, agent: str, steps: int, timer: Callable[[], float] = clock
+    ):
         """Make the agent, and warm it up with one move.
 
         Args:
-            game: spec string of the game.
+            game: the game, or its spec string.
             agent: spec string of the agent.
             steps: number of steps that a move counts as, such as its simulations.
             timer: function that returns the time in seconds, such as `process_time`.
         """
         self._timer = timer
-        loaded_game = make_game(game)
+        loaded_game = make_game(game) if isinstance(game, str) else game
         self._agent, self._steps = make_agent(agent, loaded_game), steps
         self._openings = loaded_game.empty(OPENINGS)
         for seed in range(OPENINGS):

@@ -1,5 +1,7 @@
 """Tests of flat Monte Carlo and of the playout policies."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from boards import small_spec
@@ -7,9 +9,9 @@ from scipy.stats import chisquare
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.flat import (
-    NUM_STATES,
     FlatAgent,
     make_act,
+    num_states,
     simulate_kernel,
     work_dtype,
 )
@@ -65,7 +67,7 @@ FOOD_EAST = (
 def interpret(spec, game, s, seat=0, seed=3):
     """Return the action, the mean reward of each first move, and the number of its playouts."""
     agent = make_agent(spec, game)
-    states, work = view_records(game.empty(NUM_STATES)), np.zeros(1, work_dtype(game))
+    states, work = view_records(game.empty(num_states(game))), np.zeros(1, work_dtype(game))
     states[0] = np.array(s, game.state)
     rng = np.array([seed], np.uint64)
     with np.errstate(over="ignore"):
@@ -279,3 +281,30 @@ def test_safe_random_play_beats_valid_and_uniform_random_play():
     result = play_match("hungry_geese", ("random_safe", "random_valid", "random"), 300, seed=1)
     scores = [record.mean_return for record in result.totals]
     assert scores[0] > scores[1] > scores[2] + 0.5
+
+
+@pytest.mark.parametrize("sheet", ["tictactoe", "tron"])  # sequential, simultaneous
+def test_simulations_that_are_played_together_agree_with_single_ones(sheet):
+    game = make_game(f"gdl:path={sheet}")
+    single = replace(game, many=None)
+    (_, means, visits), (_, expected, single_visits) = (
+        interpret("flat:simulations=270", each, each.new()) for each in (game, single)
+    )
+    np.testing.assert_array_equal(visits, single_visits)
+    # Returns are from -1 to 1, so their standard deviation is at most 1.
+    errors = 5 * np.sqrt(2 / np.maximum(visits, 1))
+    assert np.all(np.isnan(expected) | (np.abs(means - expected) < errors))
+
+
+def test_simulations_that_are_played_together_find_a_win():
+    game = make_game("gdl:path=tictactoe")
+    s = game.new()
+    for action in ("mark a 1", "mark b 1", "mark a 2", "mark b 2"):
+        with np.errstate(over="ignore"):
+            game.step(s, game.action_names.index(action))
+    action, means, visits = interpret("flat:simulations=700", game, s)
+    assert (game.action_names[action], means[action]) == ("mark a 3", 1.0)
+    assert visits.sum() == 700  # more than are played at once
+    _, means, _ = interpret("flat:simulations=50,playout_depth=1", game, s)
+    assert means[action] == 1.0
+    assert np.nansum(np.abs(means)) == 1.0  # no other move ends the game

@@ -1,0 +1,99 @@
+"""Simulations of flat Monte Carlo that are played together, in games that have `Game.many`."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from ludoteca.agents.playouts import playout_policy
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import factory, kernel
+
+MOST = 512  # number of simulations that are played at once
+
+
+def together_fields(game: Game, states: int) -> tuple[Any, ...]:
+    """Return the fields of the workspace for each of so many states; none without `Game.many`."""
+    if game.many is None:
+        return ()
+    return (
+        ("running", np.uint8, (states,)),  # 1 if a simulation is played in the state, else 0
+        ("plies", np.int32, (states,)),  # its number of plies
+        ("first_actions", game.action_dtype, (states,)),  # its first action
+    )
+
+
+@factory()
+def make_simulate_together(game: Game, playout: str, start: int, places: int) -> Any:
+    """Return `simulate(states, seat, rng, work, finished, simulations, depth, n)`.
+
+    It plays simulations from `states[start]` in the states from index `places` on, `MOST` at once,
+    and adds rewards and visits to `work`, whose first `n` entries of `first` are the legal actions
+    of `seat`. See `ludoteca.agents.flat.simulate_kernel`.
+    """
+    assert game.many is not None
+    begin, play, end = game.many
+    legal_actions, is_terminal, returns = game.legal_actions, game.is_terminal, game.returns
+    player, simultaneous, players = cast(Any, game.player), game.simultaneous, game.num_players
+    choose = playout_policy(playout, game)
+
+    @kernel
+    def begin_ply(s: Any, seat: int, first: int, rng: Any, work: Any) -> None:
+        """Begin a random ply; `seat` plays `first`, unless that is negative."""
+        if simultaneous:
+            for p in range(players):
+                if p == seat and first >= 0:
+                    work.joint[p] = first
+                else:
+                    n = legal_actions(s, p, work.legal)
+                    work.joint[p] = choose(s, p, work.legal, n, rng) if n > 0 else 0
+            begin(s, work.joint)
+        elif first >= 0:
+            begin(s, first)
+        else:
+            n = legal_actions(s, work.legal)
+            begin(s, choose(s, player(s), work.legal, n, rng))
+
+    @kernel
+    def simulate(
+        states: Any,
+        seat: int,
+        rng: Any,
+        work: Any,
+        finished: int,
+        simulations: int,
+        depth: int,
+        n: int,
+    ) -> None:
+        last = places + min(simulations, MOST)
+        begun, num_running = 0, 0
+        for k in range(len(work.running)):
+            work.running[k] = 0
+        while begun < simulations or num_running > 0:
+            num_running = 0
+            for k in range(places, last):
+                s = states[k]
+                if work.running[k]:
+                    begin_ply(s, seat, -1, rng, work)
+                elif begun < simulations:
+                    states[k] = states[start]
+                    first = work.first[(finished + begun) % n]
+                    begun += 1
+                    work.running[k] = 1
+                    work.first_actions[k] = first
+                    work.plies[k] = 0
+                    begin_ply(s, seat, int(first), rng, work)
+            play(states, work.running, places, last)
+            for k in range(places, last):
+                if work.running[k]:
+                    s = states[k]
+                    end(s)
+                    work.plies[k] += 1
+                    if is_terminal(s) or work.plies[k] >= depth:
+                        returns(s, work.scores)
+                        work.visits[work.first_actions[k]] += 1
+                        work.total[work.first_actions[k]] += work.scores[seat]
+                        work.running[k] = 0
+                    else:
+                        num_running += 1
+
+    return simulate
