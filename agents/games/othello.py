@@ -58,7 +58,7 @@ def corners_and_mobility(s: Any, out: Any) -> None:
 
 OTHELLO = Knowledge(
     greedy=most_flips,
-    evaluations={"discs": disc_difference, "corners": corners_and_mobility},
+    evaluations={"corners": corners_and_mobility, "discs": disc_difference},
     endgame_solver="ludoteca.agents.games.endgame.othello:OthelloEndgameSolver",
     openspiel="ludoteca.agents.external.openspiel_counterparts:othello_counterpart",
 )

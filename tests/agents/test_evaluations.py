@@ -257,7 +257,7 @@ def test_games_without_their_own_evaluation_use_mobility(name: str) -> None:
 def test_unknown_evaluations_are_refused_with_the_names() -> None:
     with pytest.raises(ValueError, match=r"mean 'lines'\?\); .* lines, returns, mobility"):
         make_agent("alphabeta:evaluation=line", make_game("connect4"))
-    with pytest.raises(ValueError, match=r"expected one of discs, corners, returns$"):
+    with pytest.raises(ValueError, match=r"expected one of corners, discs, returns$"):
         find_evaluation("mobility", make_game("othello"))
 
 

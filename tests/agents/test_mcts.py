@@ -177,9 +177,12 @@ def test_playouts_may_follow_a_policy() -> None:
 
 def test_truncated_playouts_are_evaluated() -> None:
     game = make_game("othello")
-    by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
+    discs = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=discs").search(game.new())
     # After each of the four first moves the discs are 4 to 1: the evaluation is (4 - 1) / 5.
-    assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
+    assert [one.mean for one in discs.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
+    by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
+    corners = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=corners")
+    assert by_default.candidates == corners.search(game.new()).candidates
     returns = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=returns").search(
         game.new()
     )
