@@ -23,7 +23,7 @@ def test_threads_share_the_simulations(options):
     agent = DecoupledMCTSAgent(game, simulations=301, threads=3, **options)
     report = agent.search(s, np.array([5], np.uint64), seat=1)
     visits = [tree.nodes["visits"][0] for tree in agent._workspace.trees]
-    assert min(visits) >= 100
+    assert min(visits) >= (1 if "seconds" in options else 100)
     assert report.simulations == sum(visits)
     for p in range(2):
         assert sum(one.visits for one in report.players[p]) == report.simulations
