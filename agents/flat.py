@@ -10,6 +10,7 @@ from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.flat_together import MOST, make_simulate_together, together_fields
 from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
+from ludoteca.agents.random_ply import make_random_ply
 from ludoteca.agents.search.clock import search_for
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
@@ -207,12 +208,12 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     each action in `work.total` and `work.visits`, and the number of legal actions in
     `work.num_legal`. `finished` simulations of the same position are continued, unless it is 0.
     """
-    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, player = game.returns, cast(Any, game.player)
+    legal_actions, is_terminal, returns = game.legal_actions, game.is_terminal, game.returns
     fast_playout = cast(Any, game.playout)  # uniformly random to the end of the game
-    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
+    simultaneous, num_actions = game.simultaneous, game.num_actions
     has_chance = game.has_chance
     choose = playout_policy(playout, game)
+    play = make_random_ply(game, choose, game.step)
     own_reward = cast(Any, find_knowledge(game).playout_reward)
     has_own_reward = own_reward is not None
     has_fast_playout = fast_playout is not None and playout == "uniform" and not has_own_reward
@@ -221,23 +222,6 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     simulate_together: Any = None
     if together:
         simulate_together = make_simulate_together(game, playout, START, NUM_STATES)
-
-    @kernel
-    def play(s: Any, seat: int, first: int, rng: Any, work: Any) -> None:
-        """Play one ply at random; `seat` plays `first`, unless that is negative."""
-        if simultaneous:
-            for p in range(players):
-                if p == seat and first >= 0:
-                    work.joint[p] = first
-                else:
-                    n = legal_actions(s, p, work.legal)
-                    work.joint[p] = choose(s, p, work.legal, n, rng) if n > 0 else 0
-            step(s, work.joint)
-        elif first >= 0:
-            step(s, first)
-        else:
-            n = legal_actions(s, work.legal)
-            step(s, choose(s, player(s), work.legal, n, rng))
 
     @kernel
     def playout_reward(s: Any, seat: int, plies: int, work: Any) -> float:

@@ -1,10 +1,11 @@
 """Simulations of flat Monte Carlo that are played together, in games that have `Game.many`."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ludoteca.agents.playouts import playout_policy
+from ludoteca.agents.random_ply import make_random_ply
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
@@ -32,26 +33,8 @@ def make_simulate_together(game: Game, playout: str, start: int, places: int) ->
     """
     assert game.many is not None
     begin, play, end = game.many
-    legal_actions, is_terminal, returns = game.legal_actions, game.is_terminal, game.returns
-    player, simultaneous, players = cast(Any, game.player), game.simultaneous, game.num_players
-    choose = playout_policy(playout, game)
-
-    @kernel
-    def begin_ply(s: Any, seat: int, first: int, rng: Any, work: Any) -> None:
-        """Begin a random ply; `seat` plays `first`, unless that is negative."""
-        if simultaneous:
-            for p in range(players):
-                if p == seat and first >= 0:
-                    work.joint[p] = first
-                else:
-                    n = legal_actions(s, p, work.legal)
-                    work.joint[p] = choose(s, p, work.legal, n, rng) if n > 0 else 0
-            begin(s, work.joint)
-        elif first >= 0:
-            begin(s, first)
-        else:
-            n = legal_actions(s, work.legal)
-            begin(s, choose(s, player(s), work.legal, n, rng))
+    is_terminal, returns = game.is_terminal, game.returns
+    begin_ply = make_random_ply(game, playout_policy(playout, game), begin)
 
     @kernel
     def simulate(
