@@ -1,7 +1,7 @@
 """Random games of rule sheets: this package, Sancho and GGP-Base in one run.
 
 Sancho (https://github.com/SanchoGGP/ggp-base) is a General Game Playing program whose propositional
-network is the fastest of published comparisons (https://github.com/AlexLandau/gdl-perf). GGP-Base
+network is the fastest one in Java in gdl-perf (https://github.com/AlexLandau/gdl-perf). GGP-Base
 (https://github.com/ggp-org/ggp-base) is the reference implementation, whose prover evaluates the
 rules without compilation. `make gdl-peers` fetches and compiles both; `peers/*.java` drive them.
 
