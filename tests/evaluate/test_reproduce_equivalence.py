@@ -8,9 +8,21 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.studies.equivalence.analysis import compare, names_by_verdict, verdict
+from ludoteca.evaluate.studies.equivalence.analysis import (
+    compare,
+    extremes,
+    names_by_verdict,
+    verdict,
+)
 from ludoteca.evaluate.studies.equivalence.matches import RIVAL, agent_spec, play_candidates
-from ludoteca.evaluate.studies.equivalence.study import CANDIDATES, MARGIN, OPTIONS, make_study
+from ludoteca.evaluate.studies.equivalence.study import (
+    BLOCKS,
+    CANDIDATES,
+    MARGIN,
+    OPTIONS,
+    make_study,
+)
+from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import write_report
 
 
@@ -41,12 +53,15 @@ def test_specs_are_those_of_the_thesis() -> None:
         assert agent.config.policy == ("ucb_alpha2" if options == RIVAL else "ucb1")
 
 
-def test_both_tasks_of_a_game_have_different_games() -> None:
-    settings = [task.settings for task in make_study().tasks.values()]
-    for each in settings:
-        same_game = [other for other in settings if other["game"] == each["game"]]
-        firsts = sorted(other["first_game"] for other in same_game)
-        assert firsts == list(range(0, len(firsts) * each["games"], each["games"]))
+def test_tasks_of_a_game_have_different_games() -> None:
+    for game in GAMES:
+        tasks = [t.options for t in make_study().tasks.values() if t.options["game"] == game]
+        played = [
+            number
+            for options in tasks
+            for number in range(options["first_game"], options["first_game"] + options["games"])
+        ]
+        assert played == list(range(sum(BLOCKS.values())))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +94,12 @@ def test_candidates_are_compared_over_all_games_with_a_correction() -> None:
     assert names_by_verdict(rows) == {
         "equivalent": [], "stronger": ["b", "d"], "weaker": ["c"], "inconclusive": ["a"],
     }  # fmt: skip
+
+
+def test_extremes_are_the_games_with_the_lowest_and_the_highest_score() -> None:
+    wins = {"atari_go": 5, "breakthrough": 2, "free_for_all": 3}
+    totals = {game: {"wins": n, "draws": 2, "games": 10} for game, n in wins.items()}
+    assert extremes(totals) == [("breakthrough", 0.3), ("atari_go", 0.6)]
 
 
 def test_a_fast_report_has_all_verdicts(tmp_path: Path) -> None:

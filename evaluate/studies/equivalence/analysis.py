@@ -7,6 +7,7 @@ from typing import Any
 from ludoteca.evaluate.statistics.equivalence import stratified_score
 from ludoteca.evaluate.statistics.verdicts import INCONCLUSIVE, LEVEL
 from ludoteca.evaluate.statistics.wilcoxon import holm
+from ludoteca.evaluate.studies.amaf.study import score
 from ludoteca.evaluate.studies.study import Records
 
 EQUIVALENT, STRONGER, WEAKER = "equivalent", "stronger", "weaker"
@@ -64,12 +65,12 @@ def compare(
     return rows
 
 
-def verdict(score: float, p_equivalent: float, p_different: float) -> str:
+def verdict(mean_score: float, p_equivalent: float, p_different: float) -> str:
     """Return the verdict on a candidate, one of `VERDICTS`, by its corrected p-values."""
     if p_equivalent < LEVEL:
         return EQUIVALENT
     if p_different < LEVEL:
-        return STRONGER if score > 0.5 else WEAKER
+        return STRONGER if mean_score > 0.5 else WEAKER
     return INCONCLUSIVE
 
 
@@ -77,3 +78,13 @@ def names_by_verdict(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[st
     """Return the names of the candidates by verdict, the highest score first."""
     names = sorted(rows, key=lambda name: rows[name]["mean"].score, reverse=True)
     return {each: [name for name in names if rows[name]["verdict"] == each] for each in VERDICTS}
+
+
+def extremes(by_game: Totals) -> list[tuple[str, float]]:
+    """Return the games with the lowest and the highest score of a candidate, and these scores.
+
+    Args:
+        by_game: results of the candidate by game.
+    """
+    scores = sorted((score(total), game) for game, total in by_game.items())
+    return [(game, value) for value, game in (scores[0], scores[-1])]

@@ -8,15 +8,15 @@ only have had too few games.
 
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.studies.amaf.study import score
-from ludoteca.evaluate.studies.equivalence.analysis import compare, names_by_verdict
+from ludoteca.evaluate.studies.equivalence.analysis import compare, extremes, names_by_verdict
 from ludoteca.evaluate.studies.equivalence.matches import RIVAL
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
 
 OPTIONS = "draw=loss,action_selection=mean"  # of all searches, as in the thesis
-SIMULATIONS, GAMES_PER_MATCH = 1_000, 100
-FIRST_GAMES = (0, 100)  # first games of the matches of a candidate in a game
+SIMULATIONS = 1_000
+BLOCKS = {0: 100, 100: 50}  # number of games of a match, by the number of its first game
 MARGIN = 0.05  # largest difference of the score from one half that counts as equivalent
 CANDIDATES = {
     "alpha = 2": "policy=ucb1,policy.alpha=2",
@@ -43,22 +43,22 @@ def make_study(fast: bool = False) -> Study:
     """
     settings = {
         "candidates": tuple(CANDIDATES.values()), "options": OPTIONS,
-        "simulations": 20 if fast else SIMULATIONS, "games": 2 if fast else GAMES_PER_MATCH,
-        "seed": 1,
+        "simulations": 20 if fast else SIMULATIONS, "seed": 1,
     }  # fmt: skip
-    tasks = dict[str, Task]()
-    for first_game in FIRST_GAMES[: 1 if fast else None]:
+    blocks, tasks = {0: 2} if fast else BLOCKS, dict[str, Task]()
+    for first_game, games in blocks.items():
         for game, label in zip(GAMES, GAME_NAMES, strict=True):
-            name, match = f"{game}-{first_game}", {"game": game, **settings}
+            name, match = f"{game}-{first_game}", {"game": game, **settings, "games": games}
             match["first_game"] = first_game
             tasks[name] = Task(
                 name, "ludoteca.evaluate.studies.equivalence.matches",
                 {**match, "out": "{artifact}"}, match, label=label,
             )  # fmt: skip
     names = {
-        "settings": settings, "candidates": CANDIDATES, "margin": MARGIN, "rival": RIVAL,
+        "settings": settings, "games": sum(blocks.values()), "candidates": CANDIDATES,
+        "margin": MARGIN, "rival": RIVAL,
         "elo_difference": elo_difference, "compare": compare, "score": score,
-        "names_by_verdict": names_by_verdict,
+        "names_by_verdict": names_by_verdict, "extremes": extremes,
         "game_names": dict(zip(GAMES, GAME_NAMES, strict=True)),
     }  # fmt: skip
     return Study("equivalence", {"matches": tasks}, names, fast=fast)
