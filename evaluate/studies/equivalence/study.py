@@ -16,7 +16,7 @@ from ludoteca.evaluate.studies.study import Study, Task
 
 OPTIONS = "draw=loss,action_selection=mean"  # of all searches, as in the thesis
 SIMULATIONS = 1_000
-BLOCKS = {0: 100, 100: 50}  # number of games of a match, by the number of its first game
+BLOCKS = {0: 100, 100: 50, 150: 50}  # number of games of a match, by the number of its first game
 MARGIN = 0.05  # largest difference of the score from one half that counts as equivalent
 CANDIDATES = {
     "alpha = 2": "policy=ucb1,policy.alpha=2",
