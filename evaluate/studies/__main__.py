@@ -9,6 +9,7 @@ SUMMARIES = {
     "amaf": "RAVE and GRAVE by exploration constant and equivalence parameter.",
     "bandit_policies": "Selection policies in bandits: best arm, regret and bounds.",
     "bandits": "Constants of UCB1 in bandit problems.",
+    "equivalence": "UCB1 with enhancements tested for equivalence to UCB-alpha2.",
     "exploration": "Exploration factors and move groups in General Game Playing.",
     "geese": "Agents and networks in Hungry Geese.",
     "ggp": "Selection policies of tree search in General Game Playing.",
@@ -30,8 +31,7 @@ DESCRIPTION = "Reproduce the study of a paper. `--fast` runs everything with few
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status of `run_commands`."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(STUDIES, arguments, prog, DESCRIPTION, noun="study")
+    return run_commands(STUDIES, arguments, f"python -m {__package__}", DESCRIPTION, noun="study")
 
 
 if __name__ == "__main__":

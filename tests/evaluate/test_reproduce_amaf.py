@@ -12,6 +12,7 @@ from ludoteca.evaluate.studies.amaf import study as amaf
 from ludoteca.evaluate.studies.amaf.grid import agent_spec, play_grid
 from ludoteca.evaluate.studies.bandit_policies import plots
 from ludoteca.evaluate.studies.bandit_policies import study as bandit_policies
+from ludoteca.evaluate.studies.equivalence import study as equivalence
 from ludoteca.evaluate.studies.exploration import study as exploration
 from ludoteca.evaluate.studies.p_game import study as p_game
 from ludoteca.evaluate.studies.playout_policy import study as playout_policy
@@ -24,7 +25,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 @pytest.mark.parametrize(
     "module",
-    [amaf, bandit_policies, exploration, p_game, playout_policy, related_work],
+    [amaf, bandit_policies, equivalence, exploration, p_game, playout_policy, related_work],
     ids=lambda module: module.__name__,
 )
 def test_committed_report_matches_the_committed_results(module, tmp_path):

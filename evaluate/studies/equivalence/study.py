@@ -1,0 +1,69 @@
+"""Study of which enhancements make UCB1 equivalent to UCB-alpha2, in the eight games of a thesis.
+
+Valencia's thesis on General Game Playing (UAEMex, 2021) finds UCB-alpha2 stronger than UCB1. Each
+candidate, UCB1 with one of several enhancements or constants, plays against UCB-alpha2 without
+enhancements. A claim of equivalence needs its own test: a difference that is not significant may
+only have had too few games.
+"""
+
+from ludoteca.evaluate.statistics.ratings import elo_difference
+from ludoteca.evaluate.studies.amaf.study import score
+from ludoteca.evaluate.studies.equivalence.analysis import compare, extremes, names_by_verdict
+from ludoteca.evaluate.studies.equivalence.matches import RIVAL
+from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
+from ludoteca.evaluate.studies.runner import study_command
+from ludoteca.evaluate.studies.study import Study, Task
+
+OPTIONS = "draw=loss,action_selection=mean"  # of all searches, as in the thesis
+SIMULATIONS = 1_000
+BLOCKS = {0: 100, 100: 50, 150: 50}  # number of games of a match, by the number of its first game
+MARGIN = 0.05  # largest difference of the score from one half that counts as equivalent
+CANDIDATES = {
+    "alpha = 2": "policy=ucb1,policy.alpha=2",
+    "alpha = 2, solver": "policy=ucb1,policy.alpha=2,solver=True",
+    "alpha = 2, decisive moves": "policy=ucb1,policy.alpha=2,decisive=both",
+    "alpha = 2, RAVE": "policy=ucb1,policy.alpha=2,amaf=rave",
+    "alpha = 2, GRAVE": "policy=ucb1,policy.alpha=2,amaf=grave",
+    "alpha = 2, MAST": "policy=ucb1,policy.alpha=2,mast=greedy",
+    "alpha = 2, first-play urgency": "policy=ucb1,policy.alpha=2,fpu=1",
+    "alpha = 2, transpositions": "policy=ucb1,policy.alpha=2,transpositions=True",
+    "alpha = 2, tree reuse": "policy=ucb1,policy.alpha=2,reuse=True",
+    "alpha = 0.1": "policy=ucb1,policy.alpha=0.1",
+    "alpha = 0.1, decisive moves": "policy=ucb1,policy.alpha=0.1,decisive=both",
+    "alpha = 0.1, decisive moves, MAST": "policy=ucb1,policy.alpha=0.1,decisive=both,mast=greedy",
+}
+
+
+def make_study(fast: bool = False) -> Study:
+    """Return the study.
+
+    Args:
+        fast: play matches of 2 games with 20 simulations, one for each candidate and game, to check
+            that everything runs.
+    """
+    settings = {
+        "candidates": tuple(CANDIDATES.values()), "options": OPTIONS,
+        "simulations": 20 if fast else SIMULATIONS, "seed": 1,
+    }  # fmt: skip
+    blocks, tasks = {0: 2} if fast else BLOCKS, dict[str, Task]()
+    for first_game, games in blocks.items():
+        for game, label in zip(GAMES, GAME_NAMES, strict=True):
+            name, match = f"{game}-{first_game}", {"game": game, **settings, "games": games}
+            match["first_game"] = first_game
+            tasks[name] = Task(
+                name, "ludoteca.evaluate.studies.equivalence.matches",
+                {**match, "out": "{artifact}"}, match, label=label,
+            )  # fmt: skip
+    names = {
+        "settings": settings, "games": sum(blocks.values()), "candidates": CANDIDATES,
+        "margin": MARGIN, "rival": RIVAL,
+        "elo_difference": elo_difference, "compare": compare, "score": score,
+        "names_by_verdict": names_by_verdict, "extremes": extremes,
+        "game_names": dict(zip(GAMES, GAME_NAMES, strict=True)),
+    }  # fmt: skip
+    return Study("equivalence", {"matches": tasks}, names, fast=fast)
+
+
+reproduce = study_command(
+    make_study, "Test which enhancements make UCB1 equivalent to UCB-alpha2 in eight games."
+)
