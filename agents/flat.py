@@ -176,8 +176,7 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
     It runs `simulations` of at most `depth` plies for each position, after `finished` ones, whose
     statistics are in `work`; 0 begins anew. It writes the chosen `actions`, int64 `[K]`, for
     `positions` `[K]` and their `seats` `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`. Workspaces are `states`, `num_states` records, and
-    `work`, one record of `work_dtype`.
+    `[K, 1]`. Workspaces are `states`, `num_states` records, and `work`, one record of `work_dtype`.
     """
     simulate = simulate_kernel(game, playout)
 

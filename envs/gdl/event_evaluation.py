@@ -15,7 +15,6 @@ feedback increases, evaluation continues from the last fixpoint. Otherwise, all 
 become false first. Feedback never decreases in between.
 """
 
-import hashlib
 from functools import cache
 from typing import Any
 
@@ -26,7 +25,7 @@ from ludoteca.envs.gdl.event_scratch import scratch_words, view_scratch
 from ludoteca.envs.gdl.event_tables import NO_HUB, NO_LOOP, make_event_tables
 from ludoteca.envs.gdl.full_evaluation import gate_arrays, walk_gates
 from ludoteca.envs.gdl.network import Program
-from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
+from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, name_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
 # Programs with at most this number of gates and no loops are evaluated fully: events are no faster.
@@ -46,10 +45,7 @@ def make_update(program: Program, num_fluents: int, num_moves: int, num_roles: i
     For the arguments see `ludoteca.envs.gdl.evaluate.make_evaluation`.
     """
     tables = make_event_tables(program, num_fluents + num_moves)
-    content = hashlib.sha256(repr((num_fluents, num_moves, num_roles)).encode())
-    for array in (program.gates, program.segments, program.outputs):
-        content.update(array.tobytes())
-    digest = int.from_bytes(content.digest()[:7], "little")  # 7 bytes: a positive int64
+    digest = name_slots(repr((num_fluents, num_moves, num_roles)), program)
     words = scratch_words(tables, num_fluents, num_roles, program.num_slots)
     gates, segments, outputs = gate_arrays(program)
     is_repeated = np.repeat(segments[:, 2], segments[:, 1] - segments[:, 0]).sum()

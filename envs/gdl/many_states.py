@@ -5,7 +5,6 @@ of 64 x 64 bits into slots with one bit per game. The gates of phases 2 and 1 ar
 all games, and the next fluents and the outputs are transposed back into the records.
 """
 
-import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
@@ -16,8 +15,8 @@ from numba.extending import overload
 
 from ludoteca.envs.bits import ONE, ZERO, transpose
 from ludoteca.envs.gdl.batch import GAMES, WORDS, run, word_of
-from ludoteca.envs.gdl.network import Network, Program
-from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, release
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, name_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
 # With fewer games to step, one state is evaluated after the other.
@@ -41,16 +40,19 @@ def make_play_many(
     """
     kind = f"together {_sources()}"
 
+    @kernel
+    def play_one(s: Any) -> None:
+        evaluate_phase2(s.fluents, s.joint, s.fluents)
+        evaluate_phase1(s.fluents, s.joint, s.outputs)
+
     def play_many(states: Any, flags: Any, lo: int, hi: int) -> None:
         # Always true; for the digest of cached machine code, see `evaluate.make_evaluation`.
         if kind:
             for i in range(lo, hi):
                 if flags[i]:
-                    s = states[i]
-                    evaluate_phase2(s.fluents, s.joint, s.fluents)
-                    evaluate_phase1(s.fluents, s.joint, s.outputs)
+                    play_one(states[i])
 
-    find_play = cache(partial(_make_play_together, network, evaluate_phase1, evaluate_phase2))
+    find_play = cache(partial(_make_play_together, network, play_one))
 
     @overload(play_many)
     def compile_play(states: Any, flags: Any, lo: int, hi: int) -> Any:
@@ -64,15 +66,18 @@ def make_play_many(
     return play_many
 
 
-def _make_play_together(network: Network, evaluate_phase1: Any, evaluate_phase2: Any) -> Any:
-    """Return the kernel `play_together(states, flags, lo, hi)`, only for compiled code."""
+def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
+    """Return the kernel `play_together(states, flags, lo, hi)`, only for compiled code.
+
+    `play_one(s)` does the same for a single state.
+    """
     num_fluents, num_moves = len(network.fluents), len(network.moves)
     phase1, phase2 = network.phase1, network.phase2
     gates1, segments1, outputs1 = phase1.gates, phase1.segments, phase1.outputs
     gates2, segments2, outputs2 = phase2.gates, phase2.segments, phase2.outputs
     slots1, slots2 = phase1.num_slots, phase2.num_slots
     slots, num_slots, slot_words = make_slots(
-        WORK_WORDS + WORDS * (slots1 + slots2), _digest(phase1, phase2)
+        WORK_WORDS + WORDS * (slots1 + slots2), name_slots("together", phase1, phase2)
     )
     fluent_words, output_words = (num_fluents + 63) // 64, (len(outputs1) + 63) // 64
 
@@ -89,11 +94,6 @@ def _make_play_together(network: Network, evaluate_phase1: Any, evaluate_phase2:
             count += int(flags[i])
             i += 1
         return count, i
-
-    @kernel
-    def play_one(s: Any) -> None:
-        evaluate_phase2(s.fluents, s.joint, s.fluents)
-        evaluate_phase1(s.fluents, s.joint, s.outputs)
 
     @kernel
     def read_states(states: Any, env_indices: Any, count: int, block: Any, v: Any) -> None:
@@ -175,15 +175,6 @@ def _make_play_together(network: Network, evaluate_phase1: Any, evaluate_phase2:
         release(memory, k, slot_words)
 
     return play_together
-
-
-def _digest(*programs: Program) -> int:
-    """Return the name of the scratch memory of two programs."""
-    content = hashlib.sha256(b"together")
-    for program in programs:
-        for array in (program.gates, program.segments, program.outputs):
-            content.update(array.tobytes())
-    return int.from_bytes(content.digest()[:7], "little")  # 7 bytes: a positive int64
 
 
 @cache

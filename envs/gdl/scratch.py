@@ -7,6 +7,7 @@ one that it used last.
 """
 
 import ctypes
+import hashlib
 from typing import Any
 
 import llvmlite.binding
@@ -18,6 +19,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ludoteca.envs.atomics import exchange, load, pause, store
+from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.jit import kernel
 
 SYMBOL = "ludoteca_gdl_find_slots"  # name of the C function, `_find_slots`
@@ -84,6 +86,15 @@ def make_slots(num_words: int, digest: int) -> tuple[Any, int, int]:
         return array_type(), generate
 
     return slots, count, slot_words
+
+
+def name_slots(purpose: str, *programs: Program) -> int:
+    """Return the name of the slots of compiled code that depends on these programs."""
+    content = hashlib.sha256(purpose.encode())
+    for program in programs:
+        for array in (program.gates, program.segments, program.outputs):
+            content.update(array.tobytes())
+    return int.from_bytes(content.digest()[:7], "little")  # 7 bytes: a positive int64
 
 
 @kernel

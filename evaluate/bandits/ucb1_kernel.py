@@ -13,6 +13,7 @@ the same arms as the general one, `kernel.make_play`, but computes fewer scores:
 """
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,14 @@ FIRST_SPAN = 0.05  # first range of scores of the contenders
 REFRESH_SHARE = 32  # the largest 1 / sqrt(visits) is found again after t / REFRESH_SHARE rounds
 
 
+@lru_cache(2)
 def make_tables(rounds: int) -> tuple[Any, ...]:
     """Return numbers that the loop looks up instead of computing roots and quotients.
 
     Returns:
         `root_logs`, sqrt(ln t) of each t up to `rounds`, float64 `[rounds + 1]`, and `inverses`,
-        1 / t and 1 / sqrt(t), float64 `[rounds + 1, 2]`. Those of 0 are those of 1.
+        1 / t and 1 / sqrt(t), float64 `[rounds + 1, 2]`. Those of 0 are those of 1. They are only
+        read: later calls return the same arrays.
     """
     numbers = np.maximum(np.arange(rounds + 1), 1)
     return np.sqrt(np.log(numbers)), np.stack([1 / numbers, 1 / np.sqrt(numbers)], axis=1)
