@@ -1,10 +1,10 @@
 """Survey of rule sheets, one result per sheet, with files that an interrupted run continues."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import Field, asdict, dataclass
 from json import dumps
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from rich.console import Console
 
@@ -18,7 +18,7 @@ MAX_LOAD_SECONDS = 30.0  # CPU time within which a sheet should load
 class SheetResult(Protocol):
     """Result of a sheet: a dataclass."""
 
-    __dataclass_fields__: Any
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def name(self) -> str:
@@ -110,7 +110,7 @@ def read_results(json: Path, result: Callable[..., R]) -> tuple[dict[str, R], li
     """Return the results in a file by sheet, and the provenance of the runs that wrote it.
 
     Raises:
-        ValueError: if the file has not been written by a survey with such results.
+        ValueError: if the file has not been written by a survey of this kind.
     """
     content = read_json(json)
     try:
@@ -121,7 +121,7 @@ def read_results(json: Path, result: Callable[..., R]) -> tuple[dict[str, R], li
         ]
         runs = [*content.get("earlier_runs", ()), content["about"]]
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{json} has no results of such sheets: {error!r}") from None
+        raise ValueError(f"{json} has no results of sheets: {error!r}") from None
     return {each.name: each for each in results}, runs
 
 

@@ -33,9 +33,6 @@ from ludoteca.evaluate.gdl.machine import make_machine
 from ludoteca.evaluate.gdl.sheet_files import sheet_files, trace_file
 
 NUM_GAMES = 64, 512  # of the two parts of a check; `Game.many` steps up to 512 at once
-# Sheets of both kinds of evaluation, whose compilation includes functions that the forked processes
-# share: a third of the time of others.
-COMPILED_FIRST = "tictactoe", "tron"
 FIRST_PLIES = 4  # of the first call; each further one plays twice as many, if they fit into memory
 MAX_BYTES = 1 << 27  # of the positions of a call
 CHECK_SECONDS = 600.0  # CPU seconds of a check, beyond loading and random games, unless endless
@@ -101,10 +98,7 @@ def check_all_kernels(
         names: prefixes of the names of the sheets; all if empty.
         skip: names of sheets to skip.
     """
-    for sheet in COMPILED_FIRST:
-        make_machine(find_sheet(sheet)).legal()
-        game = gdl(sheet)
-        play_by_kernels(game, 1, random_actions(game, 1, 1))
+    make_machine(find_sheet("tictactoe")).legal()  # compiles what the forked processes share
     for name, path in sheet_files(folder):
         if name in skip or not name.startswith(names or ""):
             continue

@@ -39,7 +39,6 @@ class KernelComparison:
         self._moves = _order(_moves_with_roles(own), _moves_with_roles(network))
         num_moves, num_outputs = len(network.moves), len(network.phase1.outputs)
         self._outputs = np.concatenate([self._moves, np.arange(num_moves, num_outputs)])
-        numbers = {move: i for i, move in enumerate(_moves_with_roles(network))}
         # Move of each player and action; M if the player has no such move.
         self._move_of = np.full((game.num_players, game.num_actions), num_moves)
         action_of = {name: action for action, name in enumerate(game.action_names)}
@@ -47,9 +46,7 @@ class KernelComparison:
             for move in range(*network.move_start[role : role + 2]):
                 action = action_of.get(bare_term(network.moves[move]))
                 if action is not None:
-                    term = network.roles[role], network.moves[move]
-                    self._move_of[player, action] = numbers[term]
-
+                    self._move_of[player, action] = move
         # In sequential games with chance, joint moves in which only chance moves are made at once.
         self._skips_positions = network.random_role >= 0 and not game.simultaneous
 
@@ -97,7 +94,8 @@ class KernelComparison:
         started = (ply == 0) & (games.start == 0) & (not self._skips_positions)
         for row in np.flatnonzero(started & (fluents != network.initial).any(1))[:1]:
             return f"{_where(games, env_index[row], 0)}: not the initial state"
-        is_over = self._is_over(games, terminal[:, 0], counts, ply)
+        plies = records["plies"] if self._skips_positions else games.start + ply
+        is_over = self._is_over(terminal[:, 0], counts, plies)
         for row in np.flatnonzero(games.over[env_index, ply] != is_over)[:1]:
             return f"{_where(games, env_index[row], ply[row])}: over is {not is_over[row]}"
         returns = self._returns(goals, terminal[:, 0], is_over)
@@ -126,23 +124,21 @@ class KernelComparison:
 
     def _is_over(
         self,
-        games: KernelGames,
         terminal: NDArray[np.bool_],
         counts: NDArray[np.int64],
-        ply: NDArray[np.int64],
+        plies: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
         """Return whether games should be over: also without legal moves, or at `max_plies`.
 
         Args:
-            games: the games.
             terminal: whether the rules end the game. Shape `[N]`.
             counts: number of legal moves of each role. Shape `[N, R]`.
-            ply: the plies of the positions. Shape `[N]`.
+            plies: number of plies before each position. Shape `[N]`.
         """
         is_stuck = (counts == 0).any(1)
         choosers = (counts[:, list(self._network.players)] > 1).sum(1)
         has_conflict = (choosers > 1) & (not self._game.simultaneous)
-        at_limit = games.start + ply >= self._game.max_plies
+        at_limit = plies >= self._game.max_plies
         return np.asarray(terminal | is_stuck | has_conflict | at_limit)
 
     def _returns(

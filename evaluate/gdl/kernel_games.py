@@ -10,7 +10,7 @@ words of 64 bits, one bit for each action.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +117,7 @@ def make_play_games(game: Game) -> Any:
     simultaneous, width, num_actions = game.simultaneous, actions_per_ply(game), game.num_actions
     player: Any = None if simultaneous else game.player
     has_many, action_dtype = game.many is not None, game.action_dtype
-    begin, play_many, end = game.many or (None, None, None)
+    begin, play_many, end = cast(Any, game.many or (None, None, None))
 
     @compiled
     def play_games(

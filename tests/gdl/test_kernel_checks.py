@@ -171,7 +171,7 @@ def test_bench_writes_a_page_that_an_interrupted_run_continues(tmp_path, capsys,
     numbers.write_text(json.dumps(content | {"sheets": [{"name": "x", "roles": 2}]}))
     status, _, err = run(capsys, "bench", "gdl", *map(str, options))
     assert status == 2
-    assert "has no results of such sheets" in err
+    assert "has no results of sheets" in err
 
 
 def test_sheets_without_a_compiled_network_are_named(tmp_path):
