@@ -11,7 +11,7 @@ from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.game import dynamics, gdl, make_network_game, rules
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.bench.gdl_compiled import KERNELS, verdict
-from ludoteca.evaluate.gdl import kernel_checks
+from ludoteca.evaluate.gdl import kernel_checks, kernel_replays
 from ludoteca.evaluate.gdl.kernel_checks import (
     KernelCheck,
     check_kernels_of,
@@ -108,6 +108,13 @@ def test_a_wrong_kernel_is_found(name, message):
     assert message in check.difference
 
 
+@pytest.fixture
+def few_games(monkeypatch):
+    """Replay the three recorded games twice: interpreted kernels are slow."""
+    monkeypatch.setattr(kernel_replays, "NUM_GAMES", 6)
+
+
+@pytest.mark.usefixtures("few_games")
 @pytest.mark.parametrize("sheet", ["tictactoe", "three_in_line", "prisoners_dilemma"])
 def test_recorded_games_are_replayed(sheet):
     lines = record_lines(sheet)
@@ -116,6 +123,7 @@ def test_recorded_games_are_replayed(sheet):
     assert (replay.games, replay.finished, replay.positions) == (3, 3, len(lines))
 
 
+@pytest.mark.usefixtures("few_games")
 def test_differences_from_recorded_games_are_found():
     lines, game = record_lines("tictactoe"), gdl("tictactoe")
     wrong = [lines[0].replace("(mark a 1)", "(mark a 9)", 1), *lines[1:]]
@@ -133,6 +141,7 @@ def test_differences_from_recorded_games_are_found():
     assert replay_trace(game, []).games == 0
 
 
+@pytest.mark.usefixtures("few_games")
 def test_recorded_games_beyond_the_limit_of_plies_are_compared_up_to_there():
     lines = record_lines("tictactoe")
     replay = replay_trace(gdl("tictactoe", max_plies=2), lines)
@@ -143,6 +152,7 @@ def test_recorded_games_beyond_the_limit_of_plies_are_compared_up_to_there():
 
 def test_bench_writes_a_page_that_an_interrupted_run_continues(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(kernel_checks, "NUM_GAMES", (2, 3))
+    monkeypatch.setattr(kernel_replays, "NUM_GAMES", 6)
     sheets, traces = tmp_path / "sheets", tmp_path / "traces"
     traces.mkdir()
     sheets.mkdir()
@@ -193,10 +203,11 @@ def test_an_inverted_input_of_a_gate_is_found_in_compiled_kernels(phase):
 @pytest.mark.slow
 def test_compiled_kernels_of_a_sheet_are_checked(tmp_path):
     trace = tmp_path / "trace.jsonl"
-    trace.write_text("\n".join(record_lines("othello", games=1)) + "\n")
+    lines = record_lines("othello", games=1)
+    trace.write_text("\n".join(lines) + "\n")
     check = check_kernels_of("othello", find_sheet("othello"), trace, 30.0, 1.0)
     assert check.passed
     assert check.evaluation == "events"
     assert check.has_many
     assert check.games >= 64
-    assert check.replayed == 60
+    assert check.replayed == len(lines)
