@@ -112,7 +112,8 @@ def markdown_page(checks: Sequence[KernelCheck], runs: Sequence[dict[str, Any]])
             "*compile*: CPU seconds of the compilation, less if the machine code was in the disk "
             "cache. *positions*, *games*: positions of random games that were compared, and games "
             "that were compared to their end. *GGP-Base*: the same numbers for games of GGP-Base's "
-            "prover, replayed by single steps and together.",
+            "prover, replayed by single steps and together, except on sheets with chance, whose "
+            "moves are drawn.",
             "",
             table(HEADINGS, [table_row(check) for check in checks], 3),
             "",
