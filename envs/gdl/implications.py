@@ -179,7 +179,7 @@ def imply_members(search: Any, group: int, node: int) -> bool:
 @kernel
 def value_of(search: Any, literal: int) -> int:
     """Return the value of a literal: 0, 1 or `UNKNOWN`."""
-    value = search.values[literal >> 1]
+    value: int = search.values[literal >> 1]
     return value if value == UNKNOWN else value ^ (literal & 1)
 
 

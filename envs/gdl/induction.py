@@ -27,7 +27,7 @@ from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.jit import compiled, factory, kernel
 
 MAX_WORK = 10_000_000  # implications in a check of all groups; each takes about 0.2 us
-MAX_GROUP_WORK = MAX_WORK // 5  # implications for one group
+GROUP_FRACTION = 5  # 1 / 5 of these implications for one group
 MAX_DECISIONS = 2000  # of a search
 Flags = NDArray[np.bool_]
 
@@ -80,10 +80,10 @@ class StepProof:
         if self._control >= 0 and exactly_one[self._control]:
             first, last = search.first_members[self._control : self._control + 2]
             cases = [2 * int(node) for node in search.members[first:last]]
-        search.counts[WORK] = 0
         for case in cases:
-            assumed = np.append(self._false, case ^ 1)
-            make_step_check()(search, groups, assumed, self._following, results)
+            search.counts[WORK] = 0
+            false, max_work = np.append(self._false, case ^ 1), MAX_WORK // len(cases)
+            make_step_check()(search, groups, false, self._following, max_work, results)
         return results[0], results[1]
 
 
@@ -211,15 +211,17 @@ def check_group(
 
 @factory("proofs about groups of fluents")
 def make_step_check() -> Any:
-    """Return `check(search, num_groups, false, following, results)`.
+    """Return `check(search, num_groups, false, following, max_work, results)`.
 
-    `false` are literals that are false before the step. See `check_group` for `following` and
-    `results`. A group is checked for each fluent that may be the true one before the step, and for
-    none of them.
+    `false` are literals that are false before the step. After `max_work` implications the groups
+    that remain are not proved. See `check_group` for `following` and `results`. A group is checked
+    for each fluent that may be the true one before the step, and for none of them.
     """
 
     @compiled
-    def check(search: Any, num_groups: int, false: Any, following: Any, results: Any) -> None:
+    def check(
+        search: Any, num_groups: int, false: Any, following: Any, max_work: int, results: Any
+    ) -> None:
         decisions = np.zeros((MAX_DEPTH, 3), np.int64)
         candidates = np.zeros(len(search.members), np.int64)
         undo(search, 0)
@@ -231,7 +233,7 @@ def make_step_check() -> Any:
         base = search.counts[TRAIL]
         for group in range(num_groups):
             begin, end = search.first_members[group], search.first_members[group + 1]
-            max_work = min(MAX_WORK, search.counts[WORK] + MAX_GROUP_WORK)
+            limit = min(max_work, search.counts[WORK] + max_work // GROUP_FRACTION)
             for i in range(begin, end + 1):
                 if not results[0, group]:
                     break
@@ -240,9 +242,9 @@ def make_step_check() -> Any:
                     node = search.members[k]
                     is_possible = is_possible and assign(search, 2 * node + int(k != i))
                 if is_possible and propagate(search, base):
-                    check_group(search, group, following, candidates, decisions, results, max_work)
+                    check_group(search, group, following, candidates, decisions, results, limit)
                 undo(search, base)
-                if search.counts[WORK] > max_work:
+                if search.counts[WORK] > limit:
                     results[0, group] = False
             results[1, group] = results[1, group] and results[0, group]
 

@@ -83,7 +83,8 @@ def observed_groups(network: Network, states: NDArray[np.uint64]) -> list[Fluent
             if np.bitwise_count(words).sum() == np.bitwise_count(any_true).sum():
                 exactly_one = bool((~any_true == 0).all())
                 groups[tuple(numbers)] = FluentGroup(text, tuple(numbers), exactly_one)
-    return _without_parts(list(groups.values()))
+    # Small groups first, as they are proved in that order until a limit is reached.
+    return _without_parts(sorted(groups.values(), key=lambda group: len(group.fluents)))
 
 
 def prove_groups(
