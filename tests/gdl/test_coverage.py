@@ -242,6 +242,7 @@ def test_info_describes_a_sheet(capsys):
     status, out, _ = run(capsys, "gdl", "info", "tron", "--seconds", "0.01")
     assert status == 0
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
+    assert "groups 2 of exactly one, proved: (head blue ? ?) (head red ? ?); " in out
     assert "moves 8: east north south west" in out
     assert "actions 4: red 4, blue 4" in out
     assert "max_plies 200, a limit, as no bound is proved" in out
