@@ -124,9 +124,11 @@ def play_match(
     Game k has its own random streams, derived from `seed` and k: one for the game, and one per
     seat for the agent there. The batch size does not change the games.
 
+    In a match of a one-player game, a single agent plays all games.
+
     Args:
         game: a game or its spec string.
-        agents: spec strings or agents, from two to one per seat.
+        agents: spec strings or agents, from two to one per seat; one in a one-player game.
         games: number of games.
         seed: seed of the match, which makes it reproducible if the agents draw random numbers only
             from the streams passed to them.
@@ -231,9 +233,12 @@ def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent,
         ValueError: if there are too few or too many agents, or an agent is unknown or was made for
             another game.
     """
-    if game.num_players < 2:
-        raise ValueError(f"{game.short_spec} has one player, and a match needs two players")
-    if not 2 <= len(agents) <= game.num_players:
+    if game.num_players == 1 and len(agents) != 1:
+        raise ValueError(
+            f"{game.short_spec} has one player: its matches have one agent, got {len(agents)}: "
+            f"{', '.join(map(str, agents))}"
+        )
+    if not min(2, game.num_players) <= len(agents) <= game.num_players:
         expected = "2" if game.num_players == 2 else f"2 to {game.num_players}"
         raise ValueError(
             f"a match of {game.name} is between {expected} agents, got {len(agents)}: "

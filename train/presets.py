@@ -60,6 +60,8 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         batch_size = SHORT_RUN_BATCH_SIZE if minutes < SHORT_RUN_MINUTES else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
+    if game.num_players == 1:
+        rivals = []
     config = replace(config, eval_opponents=("random", *rivals))
     if not hasattr(config, "opponent_pool"):
         return config

@@ -1,8 +1,8 @@
 """REINFORCE with a baseline: the policy gradient of returns minus the network's values.
 
 Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement
-learning" (1992); Sutton and Barto, "Reinforcement learning" (2018), section 13.4. Simultaneous
-games and sequential two-player games are learned by self-play, with an opponent pool.
+learning" (1992); Sutton and Barto, "Reinforcement learning" (2018), section 13.4. Games of any
+number of players are learned by self-play, with an opponent pool, see `ludoteca.train.ppo`.
 """
 
 from dataclasses import dataclass

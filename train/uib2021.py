@@ -3,7 +3,7 @@
 After each epoch over a rollout (`replay_ratio` passes, 1 by default), the network plays a
 gatekeeper match against the network before the epoch. If it does not win, it is rejected, and the
 next epoch is over all rollouts since the last accepted network. The game of the thesis is
-simultaneous; sequential games for two players can be learned, too.
+simultaneous; all games of two players or more can be learned.
 """
 
 import copy
@@ -71,6 +71,7 @@ class UIB2021(PPO):
 
     module = "ludoteca.train.uib2021"
     config_class = UIB2021Config
+    learns_one_player = False  # a gatekeeper match needs two players
     ent_coef = 0.0  # the setting has no effect
 
     def __init__(self, config: UIB2021Config, game: Game, network: ACNetwork):
