@@ -52,8 +52,8 @@ def agent_record(
 
     Args:
         returns: returns of the games. Shape `[games, P]`.
-        seating: index of the agent in each seat, at least two agents per game, or in one-player
-            games a single agent for all games. Shape `[games, P]`.
+        seating: index of the agent in each seat, at least two agents per game unless it is
+            for one player. Shape `[games, P]`.
         agent: index of the agent.
     """
     is_agent = seating == agent

@@ -51,10 +51,9 @@ def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any
     for seat, (name, record) in enumerate(zip(names, records, strict=True)):
         num_distinct = record.games
         if match.game_digests is not None:
-            digests = match.game_digests
-            if not is_over_all_seats:
-                digests = digests[seating[:, seat] == 0]  # games of agent 0 in this seat
-            num_distinct = len(np.unique(digests))
+            is_agent = seating == 0
+            in_seat = is_agent.any(1) if is_over_all_seats else is_agent[:, seat]
+            num_distinct = len(np.unique(match.game_digests[in_seat]))
         wins, games = (min(record.wins, 1), 1) if num_distinct == 1 else (record.wins, record.games)
         low, high = wilson(wins, games)
         result = {
