@@ -349,7 +349,8 @@ class FirstAction(Agent):
         self.forfeits = forfeits
 
     def act(self, states, seats, rngs, env_indices):
-        first = [FORFEIT if self.forfeits else min(self.game.legal(s)) for s in states]
+        records = states.view(np.recarray)
+        first = [FORFEIT if self.forfeits else min(self.game.legal(s)) for s in records]
         return np.array(first, np.int64)
 
 
