@@ -210,7 +210,8 @@ def test_the_command_trains_and_reports(sheet, tmp_path, capsys):
     settings = ["games=96", "games_per_iteration=16", "network.filters=4", "network.blocks=0"]
     settings += ["final_eval_games=6", "eval_games=3"]
     assert (
-        main(["train", spec, "--minutes", "10", "--run-dir", str(run_dir), "--set", *settings]) == 0
+        main(["train", spec, "--minutes", "600", "--run-dir", str(run_dir), "--set", *settings])
+        == 0
     )
     output = capsys.readouterr().out
     results = json.loads((run_dir / "results.json").read_text())
