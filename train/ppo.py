@@ -24,8 +24,9 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
-from ludoteca.envs.game import ActionArray, Game
+from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_real
+from ludoteca.train.actor_critic_rollout import LEARNER, ActorCriticRollout
 from ludoteca.train.algorithm import (
     NOBODY,
     SELF_PLAY_RETURN,
@@ -44,8 +45,6 @@ from ludoteca.train.opponent_pool import (
 from ludoteca.train.returns import advantages
 from ludoteca.train.rollout_games import Turn
 
-# Agent in a seat: the learning network; k + 1 is member k of the opponent pool.
-LEARNER = 0
 CONFIDENT_PROB = 0.95  # minimum probability of the most likely action in a confident decision
 
 
@@ -72,38 +71,6 @@ class PPOConfig(ActorCriticConfig):
         check_real("confident_fraction", self.confident_fraction, 0, 1)
         for name in ("clip_range", "ent_coef", "final_ent_coef"):
             check_real(name, getattr(self, name), 0, 1e9)
-
-
-@dataclass(frozen=True)
-class ActorCriticRollout:
-    """Rollout of B games of P players, with N decisions in order of play.
-
-    Attributes:
-        lengths: plies of each game. Shape `[B]`.
-        returns: returns of all players. Shape `[B, P]`.
-        seat_agents: agent in each seat: `LEARNER`, or a member of the opponent pool. Shape
-            `[B, P]`.
-        env_indices: game of each decision. Shape `[N]`.
-        seats: player of each decision. Shape `[N]`.
-        planes: observations, packed by `ludoteca.train.replay.Packing`. Shape `[N, bytes]`.
-        masks: legal actions. Shape `[N, A]`.
-        actions: sampled actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
-        probs: probabilities of the sampled actions. Shape `[N]`.
-        max_probs: probabilities of the most likely actions. Shape `[N]`.
-        values: value estimates of the network. Shape `[N]`.
-    """
-
-    lengths: NDArray[np.int64]
-    returns: NDArray[np.float32]
-    seat_agents: NDArray[np.int8]
-    env_indices: NDArray[np.int32]
-    seats: NDArray[np.int8]
-    planes: NDArray[np.uint8]
-    masks: NDArray[np.int8]
-    actions: ActionArray
-    probs: NDArray[np.float32]
-    max_probs: NDArray[np.float32]
-    values: NDArray[np.float32]
 
 
 class ActorCritic(Algorithm[Any]):

@@ -16,10 +16,11 @@ from torch.nn import functional
 from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_real
+from ludoteca.train.actor_critic_rollout import ActorCriticRollout
 from ludoteca.train.algorithm import Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
+from ludoteca.train.ppo import ActorCritic, mean_entropy
 
 
 @dataclass(frozen=True)

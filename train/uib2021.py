@@ -22,8 +22,9 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
+from ludoteca.train.actor_critic_rollout import ActorCriticRollout
 from ludoteca.train.distributed import ranks
-from ludoteca.train.ppo import PPO, ActorCriticRollout, PPOConfig
+from ludoteca.train.ppo import PPO, PPOConfig
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 # Probabilities are clipped to [MIN_PROB, 1 - MIN_PROB] in the thesis' loss, as in Keras.
