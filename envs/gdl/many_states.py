@@ -14,13 +14,12 @@ import numpy as np
 from numba.extending import overload
 
 from ludoteca.envs.bits import ONE, ZERO, transpose
+from ludoteca.envs.game import MIN_TOGETHER
 from ludoteca.envs.gdl.batch import GAMES, WORDS, run, word_of
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, name_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
-# With fewer games to step, one state is evaluated after the other.
-MIN_GAMES = 32
 WORK_WORDS = GAMES + 64 * WORDS  # of the indices of the games, and of a block that is transposed
 
 
@@ -159,7 +158,7 @@ def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
         v2 = memory[d : d + WORDS * slots2].view(np.uint64).reshape((slots2, WORDS))
         count, start = list_games(flags, lo, hi, env_indices)
         while count > 0:
-            if count < MIN_GAMES:
+            if count < MIN_TOGETHER:
                 for g in range(count):
                     play_one(states[env_indices[g]])
             else:
