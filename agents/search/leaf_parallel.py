@@ -30,7 +30,7 @@ def make_leaf_evaluation(
     game: Game,
     config: SearchConfig,
     first: int,
-    begin_ply: Callable[..., None] | None,
+    make_ply: Callable[..., Callable[..., None]],
     play_on: Callable[..., None],
 ) -> Callable[..., None]:
     """Return the kernel `play_out(states, s, work, params)` of a search with many playouts.
@@ -43,17 +43,17 @@ def make_leaf_evaluation(
         game: the game.
         config: options that are compiled into the search, with `many_playouts`.
         first: index in `states` of the first of `num_playout_states` states.
-        begin_ply: `begin_ply(states, s, work, params)` chooses the actions of a ply by the playout
-            policy and passes them to `ManyKernels.begin`; None if playouts are not played together.
+        make_ply: `make_ply(game, config, apply)` returns `play(states, s, work, params)`, which
+            chooses the actions of a ply by the playout policy and passes them to `apply`.
         play_on: `play_on(states, s, plies, work, params)` plays a playout in `s` to its end after
             so many plies.
     """
     is_terminal, players, has_chance = game.is_terminal, game.num_players, game.has_chance
     together = plays_together(game, config)
-    begin: Any = begin_ply
-    play, end = (game.many.play, game.many.end) if game.many is not None else (None, None)
-    many_play: Any = play
-    many_end: Any = end
+    many: Any = game.many
+    # If they are None, they are not compiled: `together` is false.
+    begin_ply: Any = make_ply(game, config, many.begin) if together else None
+    play, end = (many.play, many.end) if together else (None, None)
     write_scores = make_scoring(game, config)
     _, _, update_mast = make_move_record(game, config)
 
@@ -94,7 +94,7 @@ def make_leaf_evaluation(
 
     @kernel
     def play_together(states: Any, s: Any, count: int, work: Any, params: Any) -> None:
-        """Play some playouts together while enough of them go on, and then the others.
+        """Play some playouts together while enough of them continue, and then the others.
 
         Scores are added in the order of the playouts, as by `play_one`.
         """
@@ -108,13 +108,13 @@ def make_leaf_evaluation(
             for k in range(count):
                 if work.running[k]:
                     work.rng[0] = work.streams[k]
-                    begin(states, playouts[k], work, params)
+                    begin_ply(states, playouts[k], work, params)
                     work.streams[k] = work.rng[0]
-            many_play(playouts, work.running, 0, count)
+            play(playouts, work.running, 0, count)
             plies += 1
             for k in range(count):
                 if work.running[k]:
-                    many_end(playouts[k])
+                    end(playouts[k])
                     if is_terminal(playouts[k]):
                         work.running[k] = 0
                         num_running -= 1

@@ -7,7 +7,7 @@ is one record of its `params`.
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.search.config import SearchConfig, plays_together
+from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.leaf_parallel import make_leaf_evaluation
 from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
 from ludoteca.agents.search.sequential.expansion import make_expansion
@@ -60,10 +60,7 @@ def make_simulation(game: Game, config: SearchConfig) -> Callable[..., None]:
 
     if not config.many_playouts:
         return play_out
-    begin_ply = None
-    if game.many is not None and plays_together(game, config):
-        begin_ply = make_ply(game, config, game.many.begin)
-    return make_leaf_evaluation(game, config, NUM_STATES, begin_ply, play_on)
+    return make_leaf_evaluation(game, config, NUM_STATES, make_ply, play_on)
 
 
 @factory()
