@@ -20,6 +20,8 @@ from ludoteca.envs.record_views import RecordArray
 from ludoteca.envs.symmetry import Symmetry
 
 MAX_ACTIONS = 2**31 - 1  # of a game: the largest int32
+# Games that `ManyKernels.play` steps at once: fewer are stepped one by one, more in several parts.
+MIN_TOGETHER, MAX_TOGETHER = 32, 512
 FORFEIT = -1  # instead of an action in simultaneous games: the player leaves the game
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
