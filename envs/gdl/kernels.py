@@ -34,6 +34,7 @@ from ludoteca.envs.gdl.state_record import (
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
 
+
 class GDLKernels(NamedTuple):
     """Dtype of the record and kernels, as in `Game`.
 
