@@ -1,4 +1,4 @@
-"""Record of a state of a game that is given as a network: fluents, and fields computed from them."""
+"""Record of a state of a game from a rule sheet: its fluents, and fields computed from them."""
 
 from typing import Any
 

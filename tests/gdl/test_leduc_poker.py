@@ -139,7 +139,7 @@ def test_the_game_tree_is_that_of_openspiel():
         known = card_and_moves("leduc_poker", percepts_of_game(game, planes))
         text, key = spiel.information_state_string(), (player, planes.tobytes())
         assert openspiel_state(spiel_game, *known, player).information_state_string() == text
-        # The observation tells the whole information state of OpenSpiel, and no more.
+        # The observation has the whole information state of OpenSpiel, and no more.
         assert information_sets.setdefault(text, key) == key
         assert keys.setdefault(key, text) == text
         actions = {ACTIONS["leduc_poker"][game.action_names[a]]: a for a in game.legal(s)}
