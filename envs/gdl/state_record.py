@@ -11,8 +11,6 @@ from ludoteca.envs.gdl.percepts import percept_words
 # has no legal move, in a state of a sequential game in which two players have a choice, or by
 # forfeits.
 RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
-# Reasons of the end of a game, by value of `over`, as text.
-ENDS = ("", "terminal", "max_plies", "no legal move", "two players have a choice", "forfeit")
 
 
 def state_dtype(network: Network) -> np.dtype[np.void]:
