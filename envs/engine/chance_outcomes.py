@@ -40,7 +40,7 @@ def after_chance(
     """
     _, count, play = make_kernels(game)
     parents, probabilities = np.arange(len(states)), np.ones(len(states))
-    parts = []
+    parts: list[tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.float64]]] = []
     while len(parts) == 0 or len(states) > 0:
         counts = np.zeros(len(states), np.int64)
         count(states, begun, counts)
