@@ -30,7 +30,7 @@ def make_play_many(
 
     In each of the games lo to hi - 1 whose flag is true or 1, it replaces the fluents of the state
     by those after the joint move `joint`, and the outputs by those of phase 1. All states are
-    records of `kernels.state_dtype`.
+    records of `state_record.state_dtype`.
 
     Args:
         network: the network, without chance and percepts.
