@@ -109,8 +109,8 @@ class Agent(ABC):
     ) -> NDArray[np.int64]:
         """Return one legal action per position, or `ludoteca.envs.game.FORFEIT`.
 
-        In sequential games, only matches of two players accept `FORFEIT`: the opponent wins. In
-        simultaneous games the player leaves the game.
+        In sequential games, only matches of one or two players accept `FORFEIT`: the game ends, and
+        the opponent wins. In simultaneous games the player leaves the game.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.

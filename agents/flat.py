@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
-from ludoteca.agents.flat_together import MOST, make_simulate_together, together_fields
+from ludoteca.agents.flat_together import make_simulate_together, together_fields
 from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.agents.random_ply import make_random_ply
 from ludoteca.agents.search.clock import search_for
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import MAX_TOGETHER, Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.records import batch_of_one
@@ -148,7 +148,7 @@ class FlatAgent(CompiledAgent):
 
 def num_states(game: Game) -> int:
     """Return the number of states that an agent needs."""
-    return NUM_STATES + (MOST if game.many is not None else 0)
+    return NUM_STATES + (MAX_TOGETHER if game.many is not None else 0)
 
 
 def work_dtype(game: Game) -> np.dtype[np.void]:

@@ -6,10 +6,8 @@ import numpy as np
 
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.agents.random_ply import make_random_ply
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import MAX_TOGETHER, Game
 from ludoteca.envs.jit import factory, kernel
-
-MOST = 512  # number of simulations that are played at once
 
 
 def together_fields(game: Game, states: int) -> tuple[Any, ...]:
@@ -27,9 +25,9 @@ def together_fields(game: Game, states: int) -> tuple[Any, ...]:
 def make_simulate_together(game: Game, playout: str, start: int, places: int) -> Any:
     """Return `simulate(states, seat, rng, work, finished, simulations, depth, n)`.
 
-    It plays simulations from `states[start]` in the states from index `places` on, `MOST` at once,
-    and adds rewards and visits to `work`, whose first `n` entries of `first` are the legal actions
-    of `seat`. See `ludoteca.agents.flat.simulate_kernel`.
+    It plays simulations from `states[start]` in the states from index `places` on, `MAX_TOGETHER`
+    at once, and adds rewards and visits to `work`, whose first `n` entries of `first` are the legal
+    actions of `seat`. See `ludoteca.agents.flat.simulate_kernel`.
     """
     assert game.many is not None
     begin, play, end = game.many
@@ -47,7 +45,7 @@ def make_simulate_together(game: Game, playout: str, start: int, places: int) ->
         depth: int,
         n: int,
     ) -> None:
-        last = places + min(simulations, MOST)
+        last = places + min(simulations, MAX_TOGETHER)
         begun, num_running = 0, 0
         for k in range(len(work.running)):
             work.running[k] = 0

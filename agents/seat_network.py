@@ -16,7 +16,6 @@ from ludoteca.agents.search.network.decoupled_search import (
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
@@ -60,11 +59,6 @@ class SeatNetworkAgent(Agent):
         self.temperature = check_real("temperature", temperature, 0, 100)
         self.is_stopped: Callable[[], bool] | None = None
         self.set_search(simulations=0)
-
-    @classmethod
-    def check_game(cls, game: Game) -> None:
-        """Check that a game is simultaneous, or sequential and for two players."""
-        SeatEncoder(game)
 
     def set_search(
         self,

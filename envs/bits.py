@@ -65,6 +65,23 @@ def transpose(x: Any, k: int) -> None:
 
 
 @kernel
+def transpose_word(x: Any, k: int) -> None:
+    """Transpose the block `x[:, k, 0]` of 64 words of 64 bits, in place, as `transpose` does 8."""
+    j = 32
+    mask = np.uint64(0x00000000FFFFFFFF)
+    while j:
+        shift = np.uint64(j)
+        i = 0
+        while i < 64:
+            a, b = x[i, k, 0], x[i + j, k, 0]
+            t = ((a >> shift) ^ b) & mask
+            x[i, k, 0], x[i + j, k, 0] = a ^ (t << shift), b ^ t
+            i = (i + j + 1) & ~j
+        j >>= 1
+        mask ^= mask << np.uint64(j)
+
+
+@kernel
 def exchange(x: Any, i: int, j: int, k: int, shift: Any, mask: Any) -> None:
     """Exchange bits of the 8 words `x[i, k]` with those `shift` places lower in `x[j, k]`.
 

@@ -20,6 +20,8 @@ from ludoteca.envs.record_views import RecordArray
 from ludoteca.envs.symmetry import Symmetry
 
 MAX_ACTIONS = 2**31 - 1  # of a game: the largest int32
+# Games that `ManyKernels.play` steps at once: fewer are stepped one by one, more in several parts.
+MIN_TOGETHER, MAX_TOGETHER = 32, 512
 FORFEIT = -1  # instead of an action in simultaneous games: the player leaves the game
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
@@ -40,6 +42,28 @@ class ManyKernels(NamedTuple):
     begin: Callable[[Any, Any], None]
     play: Callable[[Any, Any, int, int], None]
     end: Callable[[Any], None]
+
+
+class ChanceKernels(NamedTuple):
+    """Kernels that step a game with given chance events, with which all of them are enumerated.
+
+    `begin`, then `play`, and `play` again while `is_pending`, give the same as `Game.step`, except
+    for the random stream. All outcomes of an event have the same probability.
+
+    Attributes:
+        start: `start(s)` writes the starting position before the first chance event; while it
+            `is_pending`, `play` continues. The settings and the random stream are not written.
+        begin: `begin(s, action)`, with the arguments of `Game.step`, notes the actions.
+        count: `count(s) -> n`, the number of outcomes of the next event, at least 1.
+        play: `play(s, k)` continues with outcome k of the event.
+        is_pending: `is_pending(s) -> bool`, whether an event follows before a player acts.
+    """
+
+    start: Callable[[Any], None]
+    begin: Callable[[Any, Any], None]
+    count: Callable[[Any], int]
+    play: Callable[[Any, int], None]
+    is_pending: Callable[[Any], bool]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +95,8 @@ class Game:
         observation_high: the largest value in an observation; the smallest is 0.
         dynamics: `"sequential"`: one player moves at a time; `"simultaneous"`: all active players.
         zero_sum: whether the returns of all players always add up to 0.
+        hidden_information: whether a player observes only a part of the state. What a player has
+            observed at earlier decisions then belongs to its information state, too.
         state: dtype of one position. The board size is the shape of a field; if no field has the
             cells, that of `board`, which then has no elements: `("board", np.int8, (0, n))`.
         settings: values of fields of the record that hold parameters of the game, by field name;
@@ -83,6 +109,7 @@ class Game:
         step: applies a legal action. Simultaneous: entries of inactive players are ignored, and
             active players may also `FORFEIT`, which eliminates them at once.
         many: None, or kernels that step many games faster than one after the other.
+        chance: None, or kernels that enumerate the chance events of the rules.
         is_terminal: `is_terminal(s) -> bool`.
         returns: `returns(s, out)` writes one score in [-1, 1] per player: the final score when the
             game is over; before the end, that of eliminated players, if decided, else 0.
@@ -112,6 +139,7 @@ class Game:
     observation_high: int = 1
     dynamics: Dynamics = "sequential"
     zero_sum: bool = True
+    hidden_information: bool = False
     state: np.dtype[np.void]
     settings: Mapping[str, int] = field(default_factory=dict)
     init: Callable[[Any, int], None]
@@ -120,6 +148,7 @@ class Game:
     legal_actions: Callable[..., int]
     step: Callable[[Any, Any], None]
     many: ManyKernels | None = None
+    chance: ChanceKernels | None = None
     is_terminal: Callable[[Any], bool]
     returns: Callable[[Any, Any], None]
     observe: Callable[[Any, int, Any], None]

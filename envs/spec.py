@@ -61,7 +61,8 @@ def parse_params(
     nested: dict[str, dict[str, str]] = {}
     for position, item in enumerate(filter(None, text.split(","))):
         key, equals, value = item.partition("=")
-        if position == 0 and not equals and first is not None:
+        # The path of a file or folder may contain an equal sign.
+        if position == 0 and first is not None and (not equals or "/" in key):
             key, equals, value = first, "=", item
         option, dot, inner = key.partition(".")
         if not equals or not option.isidentifier() or (dot and not inner.isidentifier()):

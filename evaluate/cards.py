@@ -23,7 +23,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.seat_results import seat_results
+from ludoteca.evaluate.seat_results import seat_names, seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
@@ -190,8 +190,8 @@ def play_card_match(
 ) -> list[dict[str, Any]]:
     """Play a match for a card; return the results of the first agent, see `seat_results`."""
     loaded_game = make_game(game)
-    names = ("any",) if loaded_game.simultaneous else ("first", "second")
-    return seat_results(play_match(loaded_game, agents, games, seed=seed), names)
+    match = play_match(loaded_game, agents, games, seed=seed)
+    return seat_results(match, seat_names(loaded_game))
 
 
 def kind_and_name(agent: str) -> tuple[str, str]:

@@ -122,8 +122,7 @@ def _read_run(file: Path) -> dict[str, Any]:
     try:
         scores = {}
         for match in content["evaluation"]:
-            rates = [(seat["wins"] + seat["draws"] / 2) / seat["games"] for seat in match["seats"]]
-            scores[str(match["opponent"])] = float(np.mean(rates))
+            scores[str(match["opponent"])] = float(np.mean([*map(_score, match["seats"])]))
         config = dict(content["config"])
         seed = int(config["seed"])
         game = str(content["game"])
@@ -135,6 +134,12 @@ def _read_run(file: Path) -> dict[str, Any]:
     if not scores or not all(0 <= score <= 1 for score in scores.values()):
         raise ValueError(f"{file}: expected an evaluation with scores from 0 to 1, got {scores}")
     return {"game": game, "config": config, "seed": seed, "scores": scores}
+
+
+def _score(seat: dict[str, Any]) -> float:
+    """Return the score in a seat, from 0 to 1; in games that are not zero-sum by mean return."""
+    score = seat.get("score", (seat["wins"] + seat["draws"] / 2) / seat["games"])
+    return float(score)
 
 
 def compare_runs(

@@ -14,9 +14,11 @@ from ludoteca.envs.contract import (
     check_symmetric_play,
     check_symmetries,
 )
+from ludoteca.envs.contract_chance import check_chance
 from ludoteca.envs.contract_many import check_many
 from ludoteca.envs.contract_positions import require
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.environment_checks import as_game, check_environments
 
@@ -48,6 +50,7 @@ def check_game(
     check_compiled(made, seed=seed)
     check_repeats(made, seed=seed, interpreted=False)
     check_many(made, seed=seed)
+    check_chance(made, seed=seed)
     check_ends(made, games=max(games, 100), seed=seed)
     check_symmetric_play(made, seed=seed)
     if environments:
@@ -80,6 +83,8 @@ def check_kernels(
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)
     check_many(game, seed=seed, interpreted=True)
+    with interpreting():
+        check_chance(game, seed=seed)
     for fraction in (0.0, 0.5):  # at the start, and in the middle of a game
         check_copy(game, seed=seed, fraction=fraction)
     check_symmetries(game)

@@ -124,9 +124,11 @@ def play_match(
     Game k has its own random streams, derived from `seed` and k: one for the game, and one per
     seat for the agent there. The batch size does not change the games.
 
+    In one-player games there are no opponents: the n agents, one or more, play alone in turn.
+
     Args:
         game: a game or its spec string.
-        agents: spec strings or agents, from two to one per seat.
+        agents: spec strings or agents, from two to one per seat; in one-player games any number.
         games: number of games.
         seed: seed of the match, which makes it reproducible if the agents draw random numbers only
             from the streams passed to them.
@@ -164,7 +166,7 @@ def play_match(
     if time_control is not None:
         validate_time_control(game, time_control)
     threads = min(num_threads, games)
-    agents_by_thread = [make_match_agents(game, agents) for _ in range(threads)]
+    agents_by_thread = [make_match_agents(game, agents, alone=True) for _ in range(threads)]
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     schedule = schedule_match(
         game, names, first_game, games, check_seed(seed), num_replays, random_plies, rotate_seats
@@ -224,16 +226,25 @@ def play_match(
     )
 
 
-def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
+def make_match_agents(
+    game: Game, agents: Sequence[str | Agent], alone: bool = False
+) -> tuple[Agent, ...]:
     """Return the agents of a match, made from their spec strings.
+
+    Args:
+        game: the game.
+        agents: the agents or their spec strings.
+        alone: whether the game may be for one player, in which any number of agents play alone.
 
     Raises:
         ValueError: if there are too few or too many agents, or an agent is unknown or was made for
             another game.
     """
-    if game.num_players < 2:
-        raise ValueError(f"{game.short_spec} has one player, and a match needs two players")
-    if not 2 <= len(agents) <= game.num_players:
+    if not alone:
+        require_opponents(game)
+    if game.num_players == 1 and len(agents) == 0:
+        raise ValueError(f"a match of {game.name} needs an agent, got none")
+    if game.num_players > 1 and not 2 <= len(agents) <= game.num_players:
         expected = "2" if game.num_players == 2 else f"2 to {game.num_players}"
         raise ValueError(
             f"a match of {game.name} is between {expected} agents, got {len(agents)}: "
@@ -246,6 +257,18 @@ def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent,
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
     return match_agents
+
+
+def require_opponents(game: Game) -> None:
+    """Check that a game is for two players or more.
+
+    Raises:
+        ValueError: if it is for one.
+    """
+    if game.num_players < 2:
+        raise ValueError(
+            f"{game.short_spec} has one player, and a match between agents needs two players"
+        )
 
 
 def _advance_and_call(

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 class MatchRecord:
     """Record of one agent, or of one seat.
 
+    In a one-player game a win is the highest possible return, 1; a loss the lowest, -1; and any
+    other game counts as a draw of (1 + return) / 2 points.
+
     Attributes:
         games: number of games.
         wins: games with a sole first place.
@@ -49,11 +52,13 @@ def agent_record(
 
     Args:
         returns: returns of the games. Shape `[games, P]`.
-        seating: index of the agent in each seat, at least two agents per game. Shape
-            `[games, P]`.
+        seating: index of the agent in each seat, at least two agents per game unless it is
+            for one player. Shape `[games, P]`.
         agent: index of the agent.
     """
     is_agent = seating == agent
+    if returns.shape[1] == 1:
+        return seat_record(returns, 0, is_agent[:, 0])
     best_return = np.where(is_agent, returns, -np.inf).max(1)
     best_other = np.where(is_agent, -np.inf, returns).max(1)
     points = np.where(is_agent, _points(returns), 0).sum(1)
@@ -93,7 +98,13 @@ def seat_record(returns: NDArray[np.float64], seat: int, mask: NDArray[np.bool_]
 
 
 def _points(returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / t for each of the t best seats of a game, else 0. Shape `[games, P]`."""
+    """Return 1 / t for each of the t best seats of a game, else 0. Shape `[games, P]`.
+
+    In one-player games, the points are (1 + return) / 2.
+    """
+    if returns.shape[1] == 1:
+        scaled: NDArray[np.float64] = (1 + returns) / 2
+        return scaled
     best = returns == returns.max(1, keepdims=True)
     points: NDArray[np.float64] = best / best.sum(1, keepdims=True)
     return points

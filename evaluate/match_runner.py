@@ -65,7 +65,7 @@ class MatchRunner:
         self._episode_states = self._batch.episode_states
         # Index of the game in the match, counted from its first game, by index in the batch.
         self._game_numbers = np.full(batch_size, NO_GAME)
-        # Player that forfeited the game at each index, in sequential games of two players.
+        # Player that forfeited the game at each index, in sequential games of at most two players.
         self._forfeited_by = np.full(batch_size, NOBODY)
         # Random streams of the agents, and those of the random plies, by index and seat.
         self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
@@ -117,7 +117,7 @@ class MatchRunner:
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
         forfeited = np.flatnonzero(self._forfeited_by[ended] != NOBODY)
-        # A player that forfeits loses, and its opponent wins.
+        # A player that forfeits loses, and its opponent, if there is one, wins.
         returns[forfeited] = 1
         returns[forfeited, self._forfeited_by[ended[forfeited]]] = -1
         self._forfeited_by[ended] = NOBODY
@@ -187,7 +187,7 @@ class MatchRunner:
         for p in range(self._game.num_players):
             digests[numbers] = update_digests(digests[numbers], joint_actions[:, p])
         # Simultaneous games play `FORFEIT`; in sequential ones of more players it is illegal.
-        if not self._game.simultaneous and self._game.num_players == 2:
+        if not self._game.simultaneous and self._game.num_players <= 2:
             playing = self._end_forfeited(env_indices, joint_actions)
             env_indices, numbers, joint_actions = (
                 env_indices[playing],

@@ -11,7 +11,7 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_clock import times_json, times_text
 from ludoteca.evaluate.match_record import MatchRecord
-from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.intervals import return_interval, wilson
 from ludoteca.html_table import html_table
 
 WIDTH = 80  # columns of a terminal
@@ -29,7 +29,7 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
     game = _game_of(result)
     headings, rows = _headings_and_rows(game, result)
     lines = _align_columns([headings, *rows])
-    lines_per_agent = 1 + len(result.by_seat)
+    lines_per_agent = len(rows) // len(result.agents)
     text = [*_wrapped(_heading(game, result), width), "", f"  {lines[0]}"]
     for a, name in enumerate(agent_names(result)):
         text += _wrapped(name, width)
@@ -43,14 +43,14 @@ def match_html(result: MatchResult) -> str:
     """Return a match as an HTML table for notebooks, with the content of `match_text`."""
     game = _game_of(result)
     headings, rows = _headings_and_rows(game, result)
-    rows_per_agent = 1 + len(result.by_seat)
+    rows_per_agent = len(rows) // len(result.agents)
     names = [name if k == 0 else "" for name in agent_names(result) for k in range(rows_per_agent)]
     return html_table(
         ["agent", *headings],
         [[name, *row] for name, row in zip(names, rows, strict=True)],
         title=_heading(game, result),
         notes=[_legend(result), *_summary(game, result, None)],
-        text_columns=2,
+        text_columns=1 if _has_one_player(result) else 2,
         bold_rows=range(0, len(rows), rows_per_agent),
     )
 
@@ -62,32 +62,55 @@ def _heading(game: Game | None, result: MatchResult) -> str:
 
 
 def _headings_and_rows(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
-    """Return the headings, and for every agent a row of all seats together and one per seat."""
-    multiplayer = _is_multiplayer(game, result)
+    """Return the headings, and for every agent a row of all seats together and one per seat.
+
+    In one-player games, each agent has one row.
+    """
+    if _has_one_player(result):
+        headings = ["games", "mean return", "solved %"]
+        return headings, [_one_player_cells(record) for record in result.totals]
+    multiplayer, with_returns = _is_multiplayer(game, result), _is_general_sum(game)
     rows: list[list[str]] = []
     for total, by_seat in zip(result.totals, result.seats, strict=True):
-        rows.append(["all", *_record_cells(total, multiplayer)])
+        rows.append(["all", *_record_cells(total, multiplayer, with_returns)])
         rows += [
-            [_seat_name(game, seat), *_record_cells(record, multiplayer)]
+            [_seat_name(game, seat), *_record_cells(record, multiplayer, with_returns)]
             for seat, record in enumerate(by_seat)
         ]
     headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
-    return headings + ["rank"] * multiplayer, rows
+    return headings + ["rank"] * multiplayer + ["return"] * with_returns, rows
 
 
 def _legend(result: MatchResult) -> str:
-    """Return the meaning of the columns `win %`, `score` and, with several players, `rank`."""
-    multiplayer = _is_multiplayer(_game_of(result), result)
+    """Return the meaning of the columns."""
+    game = _game_of(result)
+    if _has_one_player(result):
+        return (
+            "mean return: from -1 to 1 (95 % interval); solved %: games with the return 1 "
+            "(95 % Wilson interval)"
+        )
+    multiplayer = _is_multiplayer(game, result)
     ties = (
         "a first place shared by t seats counts 1 / t" if multiplayer else "a draw counts as half"
     )
     rank = "; rank: mean rank, 1 is the best" if multiplayer else ""
-    return f"win %: games won outright (95 % Wilson interval); score: {ties}{rank}"
+    returns = "; return: mean return, from -1 to 1" if _is_general_sum(game) else ""
+    return f"win %: games won outright (95 % Wilson interval); score: {ties}{rank}{returns}"
+
+
+def _has_one_player(result: MatchResult) -> bool:
+    """Return whether the game has one player."""
+    return len(result.by_seat) == 1
 
 
 def _is_multiplayer(game: Game | None, result: MatchResult) -> bool:
     """Return whether the game has more than two players."""
     return game.num_players > 2 if game else len(result.by_seat) > 2
+
+
+def _is_general_sum(game: Game | None) -> bool:
+    """Return whether the game is known, and not zero-sum."""
+    return game is not None and not game.zero_sum
 
 
 def match_summary(game: Game, result: MatchResult) -> str:
@@ -128,7 +151,8 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
 def match_json(result: MatchResult) -> dict[str, Any]:
     """Return a result without its replays as JSON values.
 
-    `win_interval` is the 95 % Wilson interval of the win rate.
+    `win_interval` is the 95 % Wilson interval of the win rate. For wins in one-player games see
+    `MatchRecord`.
     """
     return {
         "game": result.game,
@@ -211,10 +235,10 @@ def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _record_cells(record: MatchRecord, multiplayer: bool) -> list[str]:
+def _record_cells(record: MatchRecord, multiplayer: bool, with_returns: bool) -> list[str]:
     """Return the cells of a row right of the seat; a record without games has no rates."""
     if record.games == 0:
-        return ["0"] * 4 + [""] * (2 + multiplayer)
+        return ["0"] * 4 + [""] * (2 + multiplayer + with_returns)
     low, high = wilson(record.wins, record.games)
     interval = f"({100 * low:.1f} to {100 * high:.1f})"
     counts = (record.games, record.wins, record.draws, record.losses)
@@ -223,6 +247,20 @@ def _record_cells(record: MatchRecord, multiplayer: bool) -> list[str]:
         f"{100 * record.win_rate:.1f} {interval:>15}",
         f"{record.score:.3f}",
         *([f"{record.mean_rank:.2f}"] if multiplayer else []),
+        *([f"{record.mean_return:.3f}"] if with_returns else []),
+    ]
+
+
+def _one_player_cells(record: MatchRecord) -> list[str]:
+    """Return the cells of the row of an agent of a one-player game."""
+    if record.games == 0:
+        return ["0", "", ""]
+    low, high = return_interval(record.mean_return, record.games)
+    low_rate, high_rate = wilson(record.wins, record.games)
+    return [
+        f"{record.games:,}",
+        f"{record.mean_return:.3f} ({low:.3f} to {high:.3f})",
+        f"{100 * record.win_rate:.1f} ({100 * low_rate:.1f} to {100 * high_rate:.1f})",
     ]
 
 

@@ -16,7 +16,13 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, make_match_agents, play_match
+from ludoteca.evaluate.match import (
+    BATCH_SIZE,
+    MatchResult,
+    make_match_agents,
+    play_match,
+    require_opponents,
+)
 from ludoteca.evaluate.match_clock import agent_times
 from ludoteca.evaluate.match_record import agent_record, seat_record
 from ludoteca.evaluate.match_schedule import assign_seats
@@ -103,6 +109,7 @@ def play_sequential_match(
         KeyboardInterrupt: if the user interrupts the match before the first slice is finished.
     """
     game = make_game(game) if isinstance(game, str) else game
+    require_opponents(game)
     if len(agents) != 2:
         raise ValueError(
             f"expected 2 agents for a sequential test, got {len(agents)}: "

@@ -30,13 +30,15 @@ Inference = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 Tensors = dict[str, Tensor]
 ConfigType = TypeVar("ConfigType", bound=RLConfig)
 MOMENTUM = 0.9  # of SGD
+NOBODY = "nobody"  # in place of an opponent, in one-player games
+SELF_PLAY_RETURN = "self_play_return"  # metric: mean return of all players in self-play
 
 
 class ReportText(NamedTuple):
     """Description of a run in its report.
 
     Attributes:
-        partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
+        partner: training opponent, such as `"mixed:epsilon=0.2"`, `"itself"`, or `NOBODY`.
         seat: training seat: `"first"`, `"second"`, `"both"` or `"any"`.
         plays: sentence on how the selected network plays.
     """
@@ -86,6 +88,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         rollout_class: class of rollouts, a dataclass of arrays; its field `lengths` holds the
             number of plies of each game.
         learns_chance: whether it learns games with chance.
+        learns_one_player: whether it learns games for one player.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         reservoir: whether updates also use a reservoir buffer, see
             `ludoteca.train.minibatches.ReservoirMinibatches`.
@@ -115,6 +118,7 @@ class Algorithm(ABC, Generic[ConfigType]):
     limits: ClassVar[AutoLimits]
     rollout_class: ClassVar[type[Any]]
     learns_chance: ClassVar[bool] = True
+    learns_one_player: ClassVar[bool] = True
     on_policy: ClassVar[bool] = False
     reservoir: ClassVar[bool] = False
     rollout_metrics: ClassVar[tuple[str, ...]]
@@ -150,6 +154,8 @@ class Algorithm(ABC, Generic[ConfigType]):
         cls.encoder_class(game)
         if game.has_chance and not cls.learns_chance:
             raise ValueError(f"expected a game without chance, and {game.spec} has chance")
+        if game.num_players == 1 and not cls.learns_one_player:
+            raise ValueError(f"expected a game for two players or more, and {game.spec} is for one")
 
     @abstractmethod
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> Any:
@@ -192,13 +198,18 @@ class Algorithm(ABC, Generic[ConfigType]):
         """Return an agent with the network in a file, for the report."""
         return self.agent_class(self.game, file, device=self.config.device)
 
-    @abstractmethod
     def score(self, matches: list[Any]) -> float:
-        """Return the evaluation score, 0 to 1.
+        """Return the evaluation score, 0 to 1: by default the mean score over all matches.
+
+        In games that are not zero-sum, the score of a match is (1 + mean return) / 2.
 
         Args:
             matches: results of the matches against `opponents()`, of class `MatchResult`.
         """
+        records = [match.totals[0] for match in matches]
+        if self.game.zero_sum:
+            return float(np.mean([record.score for record in records]))
+        return float(np.mean([(1 + record.mean_return) / 2 for record in records]))
 
     @abstractmethod
     def report_text(self) -> ReportText:

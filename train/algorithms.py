@@ -19,8 +19,8 @@ ALGORITHMS = {
     "reinforce": "ludoteca.train.reinforce:Reinforce",
     "nfsp": "ludoteca.train.nfsp:NFSP",
 }
-# Algorithms that error messages suggest for simultaneous and for sequential games.
-SIMULTANEOUS, SEQUENTIAL = ("ppo",), ("dqn", "alphazero")
+# Algorithms that error messages suggest: in sequential zero-sum games for two, and in others.
+TWO_PLAYER_ZERO_SUM, OTHER_GAMES = ("dqn", "alphazero"), ("ppo",)
 SELF_PLAY_ONLY = ("alphazero", "nfsp")
 
 
@@ -53,7 +53,7 @@ def check_algorithm(name: str, game: Game) -> None:
     try:
         algorithm.check_game(game)
     except ValueError as error:
-        suggested = SIMULTANEOUS if game.simultaneous else SEQUENTIAL
+        suggested = TWO_PLAYER_ZERO_SUM if _is_two_player_zero_sum(game) else OTHER_GAMES
         others = [other for other in suggested if _learns(other, game)]
         instead = f"; use {' or '.join(others)}" if others else ""
         raise ValueError(f"{name} does not learn {game.name}: {error}{instead}") from None
@@ -68,13 +68,19 @@ def _learns(name: str, game: Game) -> bool:
     return True
 
 
+def _is_two_player_zero_sum(game: Game) -> bool:
+    """Return whether a game is sequential, zero-sum and for two players."""
+    return not game.simultaneous and game.num_players == 2 and game.zero_sum
+
+
 def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> str:
     """Return the name of the algorithm for a game.
 
     Args:
         game: the game.
-        name: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning against
-            an opponent, with `MANY_ACTIONS` actions or more or with chance, else AlphaZero.
+        name: name in `ALGORITHMS`, or `"auto"`: in sequential zero-sum games for two players deep
+            Q-learning against an opponent, with `MANY_ACTIONS` actions or more or with chance, else
+            AlphaZero; PPO in all other games.
         opponent: training opponent, or `"self"`.
 
     Raises:
@@ -83,17 +89,17 @@ def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> 
     if name not in ("auto", *ALGORITHMS):
         names = ", ".join(("auto", *ALGORITHMS))
         raise ValueError(f"algorithm must be one of {names}, got {name!r}")
-    if not game.simultaneous and game.num_players != 2:
-        raise ValueError(
-            f"no algorithm learns sequential games of {game.num_players} players, as {game.spec} is"
-        )
+    if game.num_players == 1 and opponent != "self":
+        raise ValueError(f"{game.short_spec} has one player, so it has no opponent {opponent!r}")
+    two_player_zero_sum = _is_two_player_zero_sum(game)
     if name == "auto":
+        if not two_player_zero_sum:
+            return "ppo"
         many = game.num_actions >= MANY_ACTIONS
-        sequential = "dqn" if many or game.has_chance or opponent != "self" else "alphazero"
-        return "ppo" if game.simultaneous else sequential
+        return "dqn" if many or game.has_chance or opponent != "self" else "alphazero"
     check_algorithm(name, game)
     if name in SELF_PLAY_ONLY and opponent != "self":
-        instead = "ppo" if game.simultaneous else "dqn"
+        instead = "dqn" if two_player_zero_sum else "ppo"
         raise ValueError(
             f"{name} learns from games against itself, not against {opponent!r}: use {instead}"
         )

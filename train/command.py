@@ -19,12 +19,13 @@ from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import ValidationReport, validation_table, write_supervised_report
 from ludoteca.train.epochs import SupervisedTraining
+from ludoteca.train.evaluation_table import results_table
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.next_command import next_command
 from ludoteca.train.paper_presets import load_presets
-from ludoteca.train.report import results_table, write_report
+from ludoteca.train.report import write_report
 from ludoteca.train.settings import RLConfig, SupervisedConfig
 from ludoteca.train.status import rl_status, supervised_status
 from ludoteca.train.time_limit import TimeLimit

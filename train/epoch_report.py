@@ -11,13 +11,8 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_atomically
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import SupervisedTraining
-from ludoteca.train.report import (
-    points,
-    provenance_section,
-    run_description,
-    write_card,
-    write_results,
-)
+from ludoteca.train.learning_curve import points
+from ludoteca.train.report import provenance_section, run_description, write_card, write_results
 
 COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
 

@@ -1,6 +1,7 @@
 """Evaluation of agents during and after training.
 
-A seat is the player whose place an agent takes: first, second, or any one of several players.
+A seat is the player whose place an agent takes: first, second, and so on, or any one of several
+players. In one-player games an agent plays alone.
 """
 
 import time
@@ -11,28 +12,49 @@ from typing import Any
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate import seat_results
 from ludoteca.evaluate.match import MatchResult, play_match
+from ludoteca.evaluate.seat_results import has_mean_returns, seat_names, seat_results
+from ludoteca.train.algorithm import NOBODY
 from ludoteca.train.monitor import Monitor, Stopped
 
-ANY_SEAT = ("any",)
+# Metrics of one-player games: mean return, and fraction of games with the return 1.
+MEAN_RETURN, SOLVED = "evaluation__mean_return", "evaluation__solved"
 FIRST_GAMES = 4  # games per seat of the first match, from which later durations are estimated
 GROWTH = 4  # factor of the number of games from one match to the next, if there is time
 
 
-def seat_names(game: Game) -> tuple[str, ...]:
-    """Return the names of the seats in which an agent is evaluated.
+def evaluated_against(game: Game, opponents: Sequence[str]) -> tuple[str, ...]:
+    """Return the opponents of evaluation matches: `NOBODY` in one-player games, else as given."""
+    return (NOBODY,) if game.num_players == 1 else tuple(dict.fromkeys(opponents))
 
-    In simultaneous games seats are not distinguished: the agent sits in each of them equally often,
-    and the opponent in all others.
+
+def evaluation_metrics(
+    game: Game, opponent: str, results: Sequence[dict[str, Any]]
+) -> dict[str, float]:
+    """Return the metrics of a match, by name.
+
+    Win rates are named `{opponent}__{seat}`. In games that are not zero-sum there are also mean
+    returns, `{opponent}__{seat}_return`; in one-player games only `MEAN_RETURN` and `SOLVED`.
+
+    Args:
+        game: the game.
+        opponent: the opponent.
+        results: results of the match by seat, see `rate_seats`.
     """
-    return ANY_SEAT if game.simultaneous else ("first", "second")
+    if game.num_players == 1:
+        return {MEAN_RETURN: results[0]["mean_return"], SOLVED: results[0]["win_rate"]}
+    metrics = {f"{opponent}__{result['seat']}": result["win_rate"] for result in results}
+    if has_mean_returns(game):
+        metrics |= {
+            f"{opponent}__{result['seat']}_return": result["mean_return"] for result in results
+        }
+    return metrics
 
 
 def evaluate(
     game: Game,
     agent: Agent,
-    opponent: str,
+    opponent: str | Agent,
     games: int,
     seed: int,
     num_replays: int = 0,
@@ -43,15 +65,14 @@ def evaluate(
     Args:
         game: the game.
         agent: the agent.
-        opponent: spec string of the agents in all other seats.
+        opponent: agent in all other seats, or its spec string; without effect in one-player games.
         games: number of games per seat.
         seed: seed of the match.
         num_replays: number of games, counted from the first, with replays.
         on_step: called after every ply of the batch with the number of finished games.
 
     Returns:
-        For each of `seat_names(game)` the counts, the win rate, and its 95 % Wilson interval from
-        `low` to `high`; and the match.
+        For each of `seat_names(game)` the results, see `seat_results`; and the match.
     """
     players = game.num_players
     agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
@@ -87,7 +108,8 @@ class Evaluator:
         """Play an agent against each opponent.
 
         Returns:
-            Win rates by `{opponent}__{seat}`, and the match against each opponent.
+            Metrics, see `evaluation_metrics`, and the match against each opponent; in one-player
+            games a single match.
 
         Raises:
             Stopped: if the run is to stop, or has less time left than the longest evaluation took.
@@ -98,6 +120,7 @@ class Evaluator:
         monitor.phase, start = "evaluating", time.monotonic()
         if self.seconds > monitor.seconds_left:
             raise Stopped
+        opponents = evaluated_against(self._game, opponents)
         monitor.begin("evaluating", games * len(opponents))
         for opponent in opponents:
 
@@ -113,7 +136,7 @@ class Evaluator:
                 self.num_replays,
                 on_step=report_progress,
             )
-            values |= {f"{opponent}__{result['seat']}": result["win_rate"] for result in results}
+            values |= evaluation_metrics(self._game, opponent, results)
             matches.append(match)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values, matches
@@ -122,7 +145,7 @@ class Evaluator:
 def evaluate_in_time(
     game: Game,
     agent: Agent,
-    opponent: str,
+    opponent: str | Agent,
     games: int,
     seed: int,
     monitor: Monitor,
@@ -136,7 +159,7 @@ def evaluate_in_time(
     Args:
         game: the game.
         agent: the agent.
-        opponent: spec string of the agents in all other seats.
+        opponent: as for `evaluate`.
         games: maximum number of games per seat.
         seed: seed of the match.
         monitor: receives the progress, and can stop it.
@@ -181,5 +204,5 @@ def evaluate_in_time(
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:
-    """Return the first agent's results in each seat, see `seat_results.seat_results`."""
-    return seat_results.seat_results(match, seat_names(make_game(match.game)))
+    """Return the first agent's results in each seat, see `seat_results`."""
+    return seat_results(match, seat_names(make_game(match.game)))

@@ -10,8 +10,8 @@ from ludoteca.envs.registry import default_game
 def next_command(game: Game, kind: str, folder: Path) -> str:
     """Return the command that plays a game with the network of a run.
 
-    In sequential games the user plays against the network; in simultaneous games the network plays
-    a match against random moves.
+    In sequential games for two the user plays against the network; in other games the network plays
+    a match against random moves, or in one-player games beside an agent of random moves.
 
     Args:
         game: the game.
@@ -19,7 +19,7 @@ def next_command(game: Game, kind: str, folder: Path) -> str:
         folder: folder of the run.
     """
     agent = f"{kind}:{folder}"
-    if game.simultaneous:
+    if game.simultaneous or game.num_players != 2:
         arguments = ["match", *_arguments(game), "--agents", agent, "random", "--games", "100"]
     else:
         arguments = ["play", *_arguments(game), "--agent", agent]

@@ -1,4 +1,4 @@
-"""Neural fictitious self-play (NFSP), for simultaneous games and sequential two-player games.
+"""Neural fictitious self-play (NFSP), for games of two players or more.
 
 Heinrich and Silver, "Deep reinforcement learning from self-play in imperfect-information games"
 (2016). Each player of a game plays either a best response, learned by deep Q-learning from all
@@ -49,7 +49,7 @@ class NFSPConfig(RLConfig):
 
     run_dir: Path = Path("runs/nfsp")
     game: str = "hungry_geese"
-    """Game, as a spec string: simultaneous, or sequential for two players."""
+    """Game, as a spec string: for two players or more."""
     games: int = 100_000
     network: ACConfig = field(default_factory=lambda: ACConfig(value=False))
     """Architecture of the average policy and of the best response, each."""
@@ -166,6 +166,7 @@ class NFSP(Algorithm[NFSPConfig]):
     config_class, rollout_class = NFSPConfig, NFSPRollout
     encoder_class, make_network, load_network = SeatEncoder, make_nfsp_network, load_nfsp_network
     agent_name, agent_class = "nfsp", NFSPAgent
+    learns_one_player = False  # without other players there is no policy to respond to
     reservoir = True
     limits = AutoLimits(
         games_per_iteration=128,
@@ -344,10 +345,6 @@ class NFSP(Algorithm[NFSPConfig]):
         config, network = self.config, self.network.average_policy
         runner = Runner(network, self.encoder.scale, config.device, config.precision)
         return SeatNetworkAgent(self.encoder, runner, temperature=1.0)
-
-    def score(self, matches: list[Any]) -> float:
-        """Return the mean score over all opponents."""
-        return float(np.mean([match.totals[0].score for match in matches]))
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""

@@ -31,8 +31,7 @@ class ActorCriticConfig(RLConfig):
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """Game, as a spec string: simultaneous; except in search imitation, also sequential for two
-    players."""
+    """Game, as a spec string; in search imitation a simultaneous one."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 
@@ -51,7 +50,7 @@ class ActorCriticConfig(RLConfig):
 
     eval_opponents: tuple[str, ...] = ("greedy", "deterministic")
     """Opponents in evaluations, as spec strings; each takes all other seats. The evaluation score
-    is the mean over them."""
+    is the mean over them. In one-player games they play alone, for comparison in the report."""
     checkpoint_selection: Literal["best", "last"] = "last"
     final_eval_games: int = 250
     overlap_actor_learner: bool = False
@@ -68,7 +67,8 @@ class ActorCriticConfig(RLConfig):
     """Coefficient of the value loss (mean squared error); that of the policy loss is 1."""
 
     opponent_pool: tuple[str, ...] = ("greedy", "deterministic")
-    """Agents of the opponent pool, as spec strings. Past networks of the run belong to it, too."""
+    """Agents of the opponent pool, as spec strings. Past networks of the run belong to it, too. In
+    one-player games it must be empty."""
     opponent_pool_prob: float = 0.25
     """Probability that a game has opponents from the pool. In such a game each seat but one is
     taken by a pool member with probability 0.5."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.envs.clock import clock
-from ludoteca.train.evaluation import evaluate
+from ludoteca.train.evaluation import evaluate, evaluated_against
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.settings import AUTO
 
@@ -140,6 +140,7 @@ def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
 def _evaluation_seconds(training: Any, games: int) -> float:
     """Return the seconds of `games` games in each seat against each opponent of the report."""
     start = clock()
-    for opponent in dict.fromkeys((*training.algorithm.opponents(), "random")):
+    opponents = (*training.algorithm.opponents(), "random")
+    for opponent in evaluated_against(training.game, opponents):
         evaluate(training.game, training.algorithm.agent(), opponent, games, seed=0)
     return clock() - start

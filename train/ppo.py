@@ -1,8 +1,9 @@
-"""Proximal policy optimization (PPO), for simultaneous games and sequential two-player games.
+"""Proximal policy optimization (PPO), for games of any number of players.
 
 Schulman et al., "Proximal policy optimization algorithms" (2017). One network plays all seats,
-against itself and an opponent pool of agents and past networks. Preset `uib2021` is the loop of
-Martín Miralles, "Hungry Geese" (UIB, 2021), section 5. An interrupted run resumes, with the same
+against itself and an opponent pool of agents and past networks; each decision is credited with the
+return of the player who made it. In one-player games there is no pool. Preset `uib2021` is the loop
+of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5. An interrupted run resumes, with the same
 result, when the same command is given again.
 """
 
@@ -23,9 +24,17 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
-from ludoteca.envs.game import ActionArray, Game
+from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_real
-from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
+from ludoteca.train.actor_critic_rollout import LEARNER, ActorCriticRollout
+from ludoteca.train.algorithm import (
+    NOBODY,
+    SELF_PLAY_RETURN,
+    Algorithm,
+    Inference,
+    ReportText,
+    Tensors,
+)
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import (
     LIMITS,
@@ -36,8 +45,6 @@ from ludoteca.train.opponent_pool import (
 from ludoteca.train.returns import advantages
 from ludoteca.train.rollout_games import Turn
 
-# Agent in a seat: the learning network; k + 1 is member k of the opponent pool.
-LEARNER = 0
 CONFIDENT_PROB = 0.95  # minimum probability of the most likely action in a confident decision
 
 
@@ -66,38 +73,6 @@ class PPOConfig(ActorCriticConfig):
             check_real(name, getattr(self, name), 0, 1e9)
 
 
-@dataclass(frozen=True)
-class ActorCriticRollout:
-    """Rollout of B games of P players, with N decisions in order of play.
-
-    Attributes:
-        lengths: plies of each game. Shape `[B]`.
-        returns: returns of all players. Shape `[B, P]`.
-        seat_agents: agent in each seat: `LEARNER`, or a member of the opponent pool. Shape
-            `[B, P]`.
-        env_indices: game of each decision. Shape `[N]`.
-        seats: player of each decision. Shape `[N]`.
-        planes: observations, packed by `ludoteca.train.replay.Packing`. Shape `[N, bytes]`.
-        masks: legal actions. Shape `[N, A]`.
-        actions: sampled actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
-        probs: probabilities of the sampled actions. Shape `[N]`.
-        max_probs: probabilities of the most likely actions. Shape `[N]`.
-        values: value estimates of the network. Shape `[N]`.
-    """
-
-    lengths: NDArray[np.int64]
-    returns: NDArray[np.float32]
-    seat_agents: NDArray[np.int8]
-    env_indices: NDArray[np.int32]
-    seats: NDArray[np.int8]
-    planes: NDArray[np.uint8]
-    masks: NDArray[np.int8]
-    actions: ActionArray
-    probs: NDArray[np.float32]
-    max_probs: NDArray[np.float32]
-    values: NDArray[np.float32]
-
-
 class ActorCritic(Algorithm[Any]):
     """Base class of actor-critic algorithms with an opponent pool; subclasses define the loss.
 
@@ -113,7 +88,12 @@ class ActorCritic(Algorithm[Any]):
     agent_name, agent_class = "ac", ActorCriticAgent
     rollout_class: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout
     limits = LIMITS
-    rollout_metrics: ClassVar[tuple[str, ...]] = ("plies", "decisions", "opponent_pool_return")
+    rollout_metrics: ClassVar[tuple[str, ...]] = (
+        "plies",
+        "decisions",
+        "opponent_pool_return",
+        SELF_PLAY_RETURN,
+    )
     summed_metrics = ("decisions",)
     loss_metrics: ClassVar[tuple[str, ...]] = (
         "policy_loss",
@@ -126,12 +106,17 @@ class ActorCritic(Algorithm[Any]):
     def __init__(self, config: Any, game: Game, network: ACNetwork):
         super().__init__(config, game, network)
         self.encoder = SeatEncoder(game, config.network.view)
+        if game.num_players == 1 and config.opponent_pool:
+            raise ValueError(
+                f"{game.short_spec} has one player, so it has no opponents: expected an empty "
+                f"opponent_pool, got {config.opponent_pool}"
+            )
         self.pool = [make_agent(spec, game) for spec in config.opponent_pool]
         self.past = PastNetworks(self)
 
-    def wrap_actor(self, actor: Any) -> OpponentPoolActor:
-        """Return the actor, with past networks in the opponent pool."""
-        return OpponentPoolActor(self, actor)
+    def wrap_actor(self, actor: Any) -> Any:
+        """Return the actor, with past networks in the opponent pool unless there is one player."""
+        return actor if self.game.num_players == 1 else OpponentPoolActor(self, actor)
 
     def load_past(self, weights: list[dict[str, Tensor]]) -> None:
         """Load the weights of past networks."""
@@ -231,9 +216,14 @@ class ActorCritic(Algorithm[Any]):
         return functional.log_softmax(logits, 1), outputs[:, -1]
 
     def measure(self, rollout: ActorCriticRollout) -> dict[str, tuple[float, float]]:
-        """Return sums and counts: plies, decisions, and returns against opponents from the pool."""
+        """Return sums and counts: plies, decisions, and returns with and without opponents.
+
+        Returns without opponents are those of self-play; in zero-sum games they are left out, as
+        they add up to 0.
+        """
         has_opponents = (rollout.seat_agents != LEARNER).any(1)
         learner_seats = (rollout.seat_agents == LEARNER) & has_opponents[:, None]
+        self_play_returns = rollout.returns[~has_opponents & (not self.game.zero_sum)]
         return {
             "plies": (int(rollout.lengths.sum()), len(rollout.lengths)),
             "decisions": (len(rollout.actions), 1),
@@ -241,6 +231,7 @@ class ActorCritic(Algorithm[Any]):
                 float(rollout.returns[learner_seats].sum()),
                 int(learner_seats.sum()),
             ),
+            SELF_PLAY_RETURN: (float(self_play_returns.sum()), self_play_returns.size),
         }
 
     def search_options(self) -> dict[str, Any]:
@@ -260,16 +251,13 @@ class ActorCritic(Algorithm[Any]):
         options = self.search_options()
         return ActorCriticAgent(self.game, file, device=self.config.device, **options)
 
-    def score(self, matches: list[Any]) -> float:
-        """Return the mean score over all opponents."""
-        return float(np.mean([match.totals[0].score for match in matches]))
-
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
         simulations = self.search_options()["simulations"]
         play = f"searches with {simulations} simulations" if simulations else "does not search"
+        partner = "itself and an opponent pool" if self.config.opponent_pool_prob else "itself"
         return ReportText(
-            "itself and an opponent pool" if self.config.opponent_pool_prob else "itself",
+            NOBODY if self.game.num_players == 1 else partner,
             "any",
             f"The network {play}, and takes the action with the highest probability.",
         )

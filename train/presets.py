@@ -29,6 +29,9 @@ NETWORKS = (
 # larger batches (measured in Connect Four, see docs/training.md).
 SHORT_RUN_BATCH_SIZE = 128
 SHORT_RUN_MINUTES = 10.0  # shorter runs have fewer evaluation games and more frequent checkpoints
+# PPO in sequential games: decisions per minibatch, and epochs. A rollout of short games has few
+# decisions, which would give one update or less with larger batches.
+SEQUENTIAL_PPO = {"batch_size": 256, "replay_ratio": 4.0}
 TREE_SEARCH = "mcts:simulations=100"  # evaluation opponent, besides random moves
 # Opponents in simultaneous games; agents that do not play the game are left out.
 RIVALS = ("random_safe", "greedy", "deterministic")
@@ -59,7 +62,11 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
     if algorithm == "alphazero":
         batch_size = SHORT_RUN_BATCH_SIZE if minutes < SHORT_RUN_MINUTES else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
+    if algorithm == "ppo" and not game.simultaneous:
+        config = replace(config, **SEQUENTIAL_PPO)  # type: ignore[arg-type]
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
+    if game.num_players == 1:
+        rivals = []
     config = replace(config, eval_opponents=("random", *rivals))
     if not hasattr(config, "opponent_pool"):
         return config

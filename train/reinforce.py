@@ -1,8 +1,8 @@
 """REINFORCE with a baseline: the policy gradient of returns minus the network's values.
 
 Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement
-learning" (1992); Sutton and Barto, "Reinforcement learning" (2018), section 13.4. Simultaneous
-games and sequential two-player games are learned by self-play, with an opponent pool.
+learning" (1992); Sutton and Barto, "Reinforcement learning" (2018), section 13.4. Games of any
+number of players are learned by self-play, with an opponent pool, see `ludoteca.train.ppo`.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ from torch.nn import functional
 from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_real
+from ludoteca.train.actor_critic_rollout import ActorCriticRollout
 from ludoteca.train.algorithm import Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
+from ludoteca.train.ppo import ActorCritic, mean_entropy
 
 
 @dataclass(frozen=True)

@@ -4,36 +4,35 @@ import json
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.weights import load_weights, save_weights
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import png, scene, svg_animation
 from ludoteca.envs.render.replay_scenes import replay_scenes, seconds_per_position
 from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.markdown import percent, table
+from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.seat_results import has_mean_returns, seat_names
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
-from ludoteca.terminal_table import TerminalTable
-from ludoteca.train.algorithm import Algorithm
-from ludoteca.train.evaluation import evaluate_in_time, seat_names
+from ludoteca.train.algorithm import NOBODY, Algorithm, ReportText
+from ludoteca.train.evaluation import evaluate_in_time, evaluated_against
+from ludoteca.train.evaluation_table import evaluation_notes, evaluation_table
+from ludoteca.train.learning_curve import draw_curve
 from ludoteca.train.loop import RLTraining
-from ludoteca.train.metrics import Row
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.settings import RLConfig, SupervisedConfig
 
-HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 SELECTED = {"best": "the one with the highest evaluation score", "last": "the last one"}
 RESULTS = ("results.json", "results_so_far.json")  # names for a finished and for an unfinished run
 MAX_PICTURES = 48  # maximum number of positions in the image of a game
 SECONDS_PER_POSITION, LAST_POSITION_SECONDS = 1.5, 4  # in the animation of a sequential game
-COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
 def write_report(training: RLTraining) -> dict[str, Any]:
@@ -51,31 +50,8 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     algorithm, text = training.algorithm, training.algorithm.report_text()
     agent = algorithm.trained_agent(folder / "best.safetensors")
     evaluation_seed = config.seed + 2  # evaluations in training have `config.seed + 1`
-    evaluation: list[dict[str, Any]] = []
-    replay = None
     network_seat = 1 if text.seat == "second" else 0
-    opponents, monitor = list(dict.fromkeys((*algorithm.opponents(), "random"))), training.monitor
-    monitor.phase = "evaluating"
-    for k, opponent in enumerate(opponents):
-        try:
-            seat_results, match = evaluate_in_time(
-                game,
-                agent,
-                opponent,
-                config.final_eval_games,
-                evaluation_seed,
-                monitor,
-                monitor.seconds_left / (len(opponents) - k),
-                num_replays=2,
-            )
-        except Stopped:
-            if not evaluation:
-                raise
-            break
-        evaluation.append({"opponent": opponent, "seats": seat_results})
-        # Game 0 has the network in the first seat, game 1 in the second.
-        replay = replay or match.replays[network_seat]
-    assert replay is not None
+    sections, replay = _evaluate(training, agent, evaluation_seed, network_seat)
     results = run_description(game, config) | {
         "training": {
             **_decisions(training),
@@ -89,11 +65,11 @@ def write_report(training: RLTraining) -> dict[str, Any]:
             "finished": training.finished,
         },
         "evaluation_seed": evaluation_seed,
-        "evaluation": evaluation,
+        **sections,
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))
     write_results(folder, results, training.finished)
-    write_atomically(folder / "learning_curve.png", draw_curve(training))
+    write_atomically(folder / "learning_curve.png", draw_curve(training, results))
     replay.save(folder / "replay.json")
     scenes = annotated(agent, replay, network_seat)
     seconds = seconds_per_position(replay) if game.simultaneous else SECONDS_PER_POSITION
@@ -103,6 +79,86 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     write_atomically(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
     write_atomically(folder / "report.md", describe(results, algorithm, replay, network_seat))
     return results
+
+
+class Matchup(NamedTuple):
+    """Match of the final evaluation.
+
+    Attributes:
+        section: key of its results in `results.json`: `"evaluation"`; `"self_play"`, of the network
+            against itself; or `"baselines"`, another agent in a one-player game.
+        about: name of the other agent, as JSON values.
+        agent: the agent that is evaluated.
+        opponent: agent in all other seats; without effect in one-player games.
+    """
+
+    section: str
+    about: dict[str, str]
+    agent: Agent
+    opponent: str | Agent
+
+
+def _evaluate(
+    training: RLTraining, agent: Agent, seed: int, network_seat: int
+) -> tuple[dict[str, list[dict[str, Any]]], Replay]:
+    """Play the final evaluation; return its results by section, and a game of the first match.
+
+    Args:
+        training: the run.
+        agent: agent with the selected network.
+        seed: seed of the matches.
+        network_seat: seat of the network in the game that is returned.
+
+    Raises:
+        Stopped: if there is no time for the first match.
+    """
+    config, game, monitor = training.config, training.game, training.monitor
+    sections: dict[str, list[dict[str, Any]]] = {"evaluation": [], "self_play": [], "baselines": []}
+    replay = None
+    monitor.phase = "evaluating"
+    matchups = _matchups(training, agent)
+    for k, matchup in enumerate(matchups):
+        try:
+            seat_results, match = evaluate_in_time(
+                game,
+                matchup.agent,
+                matchup.opponent,
+                config.final_eval_games,
+                seed,
+                monitor,
+                monitor.seconds_left / (len(matchups) - k),
+                num_replays=min(2, game.num_players),
+            )
+        except Stopped:
+            if replay is None:
+                raise
+            break
+        sections[matchup.section].append({**matchup.about, "seats": seat_results})
+        # Game 0 has the network in the first seat, game 1 in the second.
+        replay = replay or match.replays[network_seat]
+    assert replay is not None
+    return sections, replay
+
+
+def _matchups(training: RLTraining, agent: Agent) -> list[Matchup]:
+    """Return the matches of the final evaluation of an agent with the selected network.
+
+    It plays against the evaluation opponents and random moves, and in games that are not zero-sum
+    against itself. In one-player games, it plays alone, and so do these opponents.
+    """
+    game = training.game
+    others = tuple(dict.fromkeys((*training.algorithm.opponents(), "random")))
+    matchups = [
+        Matchup("evaluation", {"opponent": opponent}, agent, opponent)
+        for opponent in evaluated_against(game, others)
+    ]
+    if game.num_players == 1:
+        return matchups + [
+            Matchup("baselines", {"agent": spec}, make_agent(spec, game), NOBODY) for spec in others
+        ]
+    if has_mean_returns(game):
+        matchups.append(Matchup("self_play", {"opponent": "itself"}, agent, agent))
+    return matchups
 
 
 def run_description(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
@@ -136,81 +192,6 @@ def write_card(path: Path, results: dict[str, Any], sections: Sequence[str]) -> 
     weights, metadata = load_weights(path)
     names = ("about", "versions", "config", *sections)
     save_weights(path, weights, metadata | {"card": {name: results[name] for name in names}})
-
-
-def results_table(results: dict[str, Any]) -> TerminalTable:
-    """Return the evaluation as a table for the terminal."""
-    headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
-    title = f"the trained network in {make_game(results['game']).title}"
-    terminal_table = TerminalTable(headings, title=title, text_columns=2)
-    for against, seat, games, wins, draws, _, rate, interval in rows(results):
-        games, _, remark = games.partition(" ")
-        interval = interval.replace(" %", "")
-        terminal_table.add(against, seat, games, wins, draws, rate, interval, below=remark)
-    return terminal_table
-
-
-def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the rows of the evaluation's table, as texts under `HEADINGS`."""
-    return [
-        (
-            match["opponent"],
-            seat["seat"],
-            f"{seat['games']:,}{' (all the same)' if _repeated(seat) else ''}",
-            *(f"{seat[key]:,}" for key in ("wins", "draws", "losses")),
-            percent(seat["win_rate"], 2),
-            f"{percent(seat['low'], 2)} to {percent(seat['high'], 2)}",
-        )
-        for match in results["evaluation"]
-        for seat in match["seats"]
-    ]
-
-
-def _repeated(seat: dict[str, Any]) -> bool:
-    """Return whether all games of a seat were identical, as between deterministic agents."""
-    return seat["games"] > 1 and seat.get("distinct") == 1
-
-
-def draw_curve(training: RLTraining) -> bytes:
-    """Return the curves of win rates and losses, as a PNG file."""
-    metrics = training.metrics.rows
-    figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
-    axes, loss_axes = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    seats = seat_names(training.game)
-    names = [f"{opponent}__{seat}" for opponent in training.algorithm.opponents() for seat in seats]
-    for name, color in zip(names, COLORS * len(names), strict=False):
-        opponent, seat = name.rsplit("__", 1)
-        steps, rates = points(metrics, name)
-        label = f"against {opponent}" if seat == "any" else f"{seat} against {opponent}"
-        axes.plot(steps, [100 * rate for rate in rates], color=color, marker=".", label=label)
-    for seat, color in zip(seats, COLORS, strict=False):
-        steps, rates = points(metrics, f"training__{seat}")
-        if steps:
-            percentages = [100 * rate for rate in rates]
-            label = f"{seat}, in training"
-            axes.plot(steps, percentages, color=color, alpha=0.35, linewidth=1, label=label)
-    selected_games = training.selected["games"]
-    axes.axvline(selected_games, color="#888888", linestyle=":", linewidth=1, label="selected")
-    axes.set_ylabel("games won, %")
-    axes.set_ylim(-2, 102)
-    axes.set_title(f"{training.config.game} with {training.algorithm.report_text().partner}")
-    axes.legend(loc="lower right", fontsize="small")
-    for name, color in zip(training.algorithm.plotted_losses, ("#5b6770", "#c98a1b"), strict=False):
-        loss_axes.plot(
-            *points(metrics, name), color=color, linewidth=1, label=name.replace("_", " ")
-        )
-    loss_axes.legend(loc="upper right", fontsize="small")
-    loss_axes.set_xlabel("games learned from")
-    loss_axes.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
-    for panel in (axes, loss_axes):
-        panel.grid(alpha=0.3)
-    return figure_png(figure)
-
-
-def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
-    """Return the steps and values of a metric."""
-    pairs = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
-    return [float(step or 0) for step, _ in pairs], [float(value or 0) for _, value in pairs]
 
 
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
@@ -267,14 +248,13 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
     text = algorithm.report_text()
     return f"""# {algorithm.title} in {game.title}
 
-`{results["game"]}`, trained against {text.partner}.
+`{results["game"]}`, {_partner(text)}.
 
 ## Result
 
-{table(HEADINGS, rows(results), text_columns=2)}
+{evaluation_table(results)}
 
-{text.plays} The intervals are Wilson's; they
-are meaningless between deterministic agents, as all games in a seat are then identical.
+{text.plays} {evaluation_notes(game)}
 The evaluation games have the seed {results["evaluation_seed"]}, and differ from those of training
 and of the selection of the network.
 
@@ -296,6 +276,11 @@ games was selected, {_selected(results)}.{_unfinished(results)}
 [game.svg](game.svg) is an animation of the game; [replay.json](replay.json) holds the moves.
 
 {provenance_section(results)}"""
+
+
+def _partner(text: ReportText) -> str:
+    """Return the training opponent of a run."""
+    return "a game for one player" if text.partner == NOBODY else f"trained against {text.partner}"
 
 
 def _selected(results: dict[str, Any]) -> str:
@@ -352,8 +337,11 @@ def _speed(game: Game, training: dict[str, Any]) -> str:
 
 def _about_game(game: Game, replay: Replay, seat: int) -> str:
     """Describe the pictures of a game."""
+    if game.num_players == 1:
+        return """The pictures are evenly spread over a game of the network; the last one is the
+final position."""
     first, second = (f"`{player}`" for player in replay.players[:2])
-    if game.simultaneous:
+    if game.simultaneous or game.num_players > 2:
         return f"""{first} is player 0; the others are {second}. The pictures are evenly spread
 over the game; the last one is the final position."""
     return f"""{first} plays first, {second} second. Each picture is the position

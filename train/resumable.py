@@ -165,7 +165,7 @@ class ResumableTraining:
         if acting:
             self._actor_weights = {name: torch.from_numpy(array) for name, array in acting.items()}
         self._best.restore(numbers, arrays, self.config.run_dir / "best.safetensors")
-        self._means.sums = numbers["sums"]
+        self._means.sums |= numbers["sums"]  # older checkpoints may lack metrics
         self.learner.restore(without_prefix("learner", arrays))
         self.actor.restore(without_prefix("player", arrays), self.network)
         self.minibatches.restore(numbers["minibatches"], without_prefix("minibatches", arrays))

@@ -27,10 +27,11 @@ from ludoteca.agents.search.simultaneous.tree import check_joint_actions
 from ludoteca.agents.seat_network import make_seat_evaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
+from ludoteca.train.actor_critic_rollout import ActorCriticRollout
 from ludoteca.train.algorithm import Inference, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
+from ludoteca.train.ppo import ActorCritic, mean_entropy
 from ludoteca.train.rollout_games import Turn
 
 MAX_COPIES = 16  # maximum number of copies of one decision in the replay buffer

@@ -1,7 +1,9 @@
 """Status of a training run, for the progress display."""
 
+from ludoteca.evaluate.seat_results import seat_names
 from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import SupervisedTraining
+from ludoteca.train.evaluation import MEAN_RETURN
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
 
@@ -56,14 +58,17 @@ def last_evaluation(training: RLTraining) -> str:
     """Return the win rates of the last evaluation, or "" if there was none.
 
     The rate `random__first` is the fraction of games that the trained network wins against the
-    opponent `random` if the network has the first seat; `random__any` is that over all seats. See
-    `ludoteca.train.evaluation.Evaluator.evaluate`.
+    opponent `random` if the network has the first seat; `random__any` is that over all seats. In
+    one-player games, return the mean return. See `ludoteca.train.evaluation.evaluation_metrics`.
     """
+    seats = tuple(f"__{seat}" for seat in seat_names(training.game))
     for row in reversed(training.metrics.rows):
+        if (mean_return := row.get(MEAN_RETURN)) is not None:
+            return f"after {row['step']:,} games: mean return {mean_return:.3f}"
         rates = {
             name: rate
             for name, rate in row.items()
-            if name.endswith(("__first", "__second", "__any")) and not name.startswith("training")
+            if name.endswith(seats) and not name.startswith("training")
         }
         if rates:
             rates_text = ", ".join(

@@ -45,9 +45,10 @@ def train_command(parameters: Any) -> Callable[..., None]:
     ) -> None:
         """Train a network that plays a game, in a given time.
 
-        The algorithm depends on the game: PPO for simultaneous games, AlphaZero for sequential
-        ones, or deep Q-learning with 100 actions or more or with an opponent. The number of games
-        depends on the speed of this machine. The equivalent command of the algorithm, with all
+        The algorithm depends on the game: in sequential zero-sum games of two players AlphaZero,
+        or deep Q-learning with 100 actions or more, with chance or with an opponent; in all other
+        games, such as puzzles for one player, PPO. The number of games depends on the speed of this
+        machine. The equivalent command of the algorithm, with all
         settings, is printed first. An interrupted run resumes when the same command is given
         again. The parameters of the game are options, too: see `ludoteca train hex --help`.
 
@@ -58,7 +59,8 @@ def train_command(parameters: Any) -> Callable[..., None]:
                 longer runs have larger networks.
             minutes: time limit instead of the preset's; the network is that of the preset.
             algorithm: the learning algorithm.
-            opponent: agent to learn against, such as mcts:simulations=50, or self.
+            opponent: agent to learn against, such as mcts:simulations=50, or self; in one-player
+                games there is none.
             run_dir: folder of the run: networks, report, checkpoint.
             seed: seed of initial weights, games and batches.
             threads: number of threads of the network.

@@ -3,7 +3,7 @@
 After each epoch over a rollout (`replay_ratio` passes, 1 by default), the network plays a
 gatekeeper match against the network before the epoch. If it does not win, it is rejected, and the
 next epoch is over all rollouts since the last accepted network. The game of the thesis is
-simultaneous; sequential games for two players can be learned, too.
+simultaneous; all games of two players or more can be learned.
 """
 
 import copy
@@ -22,8 +22,9 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
+from ludoteca.train.actor_critic_rollout import ActorCriticRollout
 from ludoteca.train.distributed import ranks
-from ludoteca.train.ppo import PPO, ActorCriticRollout, PPOConfig
+from ludoteca.train.ppo import PPO, PPOConfig
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 # Probabilities are clipped to [MIN_PROB, 1 - MIN_PROB] in the thesis' loss, as in Keras.
@@ -71,6 +72,7 @@ class UIB2021(PPO):
 
     module = "ludoteca.train.uib2021"
     config_class = UIB2021Config
+    learns_one_player = False  # a gatekeeper match needs two players
     ent_coef = 0.0  # the setting has no effect
 
     def __init__(self, config: UIB2021Config, game: Game, network: ACNetwork):

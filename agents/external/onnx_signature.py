@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.games.registry import find_knowledge
-from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.encoder import SequentialEncoder
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.game import Game
 
@@ -37,7 +37,7 @@ class Signature:
         scores: name of the output with one score per action.
         shape: shape of the planes of one position, as the model expects it.
         view: `"environment"`: the planes of environments; `"network"`: those of
-            `ludoteca.agents.networks.encoder.Encoder`; `"hand_crafted"`: those of
+            `ludoteca.agents.networks.encoder.SequentialEncoder`; `"hand_crafted"`: those of
             `ludoteca.agents.networks.seats.SeatEncoder` with that view.
         channels_last: whether planes are `(rows, columns, planes)`.
         dtype: type of the planes.
@@ -134,19 +134,19 @@ def _find_view(
     return None
 
 
-def find_encoder(game: Game, view: str) -> Encoder | SeatEncoder | None:
+def find_encoder(game: Game, view: str) -> SequentialEncoder | SeatEncoder | None:
     """Return the encoder of a view of `VIEWS`; None for the observations of environments."""
     if view == "environment":
         return None
-    return Encoder(game) if view == "network" else SeatEncoder(game, "hand_crafted")
+    return SequentialEncoder(game) if view == "network" else SeatEncoder(game, "hand_crafted")
 
 
 def _views(game: Game) -> dict[str, tuple[int, int, int]]:
     """Return the shapes of the planes by view."""
     views = {"environment": game.observation_shape}
-    if not game.simultaneous and game.num_players == 2:
-        views["network"] = Encoder(game).shape
-    elif game.simultaneous and find_knowledge(game).features:
+    if not game.simultaneous:
+        views["network"] = SequentialEncoder(game).shape
+    elif find_knowledge(game).features:
         views["hand_crafted"] = SeatEncoder(game, "hand_crafted").shape
     return views
 

@@ -1,5 +1,6 @@
 """Policy and actor-critic networks, with one player's observation as input."""
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from ludoteca.agents.networks.weights import load_network
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_choice, check_integer
 
-Kind = Literal["torus", "residual", "uib2021"]
+Kind = Literal["torus", "residual", "uib2021", "mlp"]
 # Negative slope of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis of
 # Martín Miralles (see `UIB2021Body`) gives none.
 SLOPE = 0.3
@@ -27,14 +28,16 @@ class ACConfig:
     kind: Kind = "torus"
     """`torus`: residual blocks with circular padding. `residual`: the same with zero padding.
     `uib2021`: the network of Martín Miralles, see `UIB2021Body`: convolutions without residual
-    connections, mean pooling, and dense layers."""
+    connections, mean pooling, and dense layers. `mlp`: dense layers only, for observations without
+    a board, such as percepts."""
     view: View = "hand_crafted"
     """`plain`: the game's observation, see `SeatEncoder`. `hand_crafted`: features of Hungry Geese,
     centered on the goose's own head; see `ludoteca.agents.games.hungry_geese.features`."""
     filters: int = 32
-    """Filters of every convolution."""
+    """Filters of every convolution; units of every hidden layer in `mlp`."""
     blocks: int = 4
-    """Number of residual blocks of two convolutions; of single convolutions in `uib2021`."""
+    """Number of residual blocks of two convolutions; of single convolutions in `uib2021`; of hidden
+    layers in `mlp`."""
     value: bool = True
     """Whether the network has a value head."""
 
@@ -136,11 +139,32 @@ class ResidualBody(nn.Module):
         return out
 
 
+class MLPBody(nn.Module):
+    """Multilayer perceptron: hidden dense layers with ReLU, and a linear output layer."""
+
+    def __init__(self, config: ACConfig, encoder: SeatEncoder):
+        super().__init__()
+        features = math.prod(encoder.shape)
+        layers: list[nn.Module] = []
+        for _ in range(config.blocks):
+            layers += [nn.Linear(features, config.filters), nn.ReLU()]
+            features = config.filters
+        self.layers = nn.Sequential(
+            *layers, nn.Linear(features, encoder.game.num_actions + config.value)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return one output per action and, with a value head, one more for the value."""
+        out: Tensor = self.layers(x.flatten(1))
+        return out
+
+
 # One line per kind of network.
-BODIES: dict[Kind, type[UIB2021Body] | type[ResidualBody]] = {
+BODIES: dict[Kind, type[UIB2021Body] | type[ResidualBody] | type[MLPBody]] = {
     "torus": ResidualBody,
     "residual": ResidualBody,
     "uib2021": UIB2021Body,
+    "mlp": MLPBody,
 }
 
 # The network of Martín Miralles (UIB, 2021).

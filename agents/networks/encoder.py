@@ -1,4 +1,4 @@
-"""Encoder of sequential games: observations from the view of the player to move."""
+"""Encoders of sequential games: observations from the view of the player to move."""
 
 from dataclasses import replace
 
@@ -10,13 +10,14 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.symmetry import Symmetry
 
 
-class Encoder:
-    """Encoder of positions with which one network can play both players.
+class SequentialEncoder:
+    """Encoder of positions of sequential games with which one network can play every player.
 
-    A game's `mirror` is the symmetry that exchanges the players. Positions of games with a mirror
+    A game's `mirror` is the symmetry that exchanges two players. Positions of games with a mirror
     are always encoded as player 0 would observe them (those of player 1 are mirrored), and actions
-    are translated. In other games the observation of the player to move has one more plane, the
-    player's index.
+    are translated. In other games the observation of the player to move has further planes for the
+    player: none in games for one player, one plane with the player's index in games for two, and in
+    games for more players a one-hot encoding, one plane for each player.
 
     Attributes:
         game: the game.
@@ -29,21 +30,20 @@ class Encoder:
         """Make the encoder.
 
         Raises:
-            ValueError: if the game is not sequential, zero-sum and for two players.
+            ValueError: if the game is not sequential.
         """
-        if game.simultaneous or game.num_players != 2:
-            raise ValueError(
-                f"expected a sequential game for two players, got {game.short_spec}, "
-                f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
-            )
-        if not game.zero_sum:
-            raise ValueError(f"expected a zero-sum game, and {game.short_spec} is not zero-sum")
+        if game.simultaneous:
+            raise ValueError(f"expected a sequential game, got {game.short_spec}, simultaneous")
         self.game = game
         self._mirror = None if game.mirror is None else game.mirror()
         self._observer = Observer(game)
         self.scale = 1 / game.observation_high
         planes, rows, columns = game.observation_shape
-        self.shape = (planes + (self._mirror is None), rows, columns)
+        players = game.num_players
+        self._num_player_planes = players if players > 2 else players - 1
+        if self._mirror is not None:
+            self._num_player_planes = 0
+        self.shape = (planes + self._num_player_planes, rows, columns)
         self.symmetries = tuple(self._extended(symmetry) for symmetry in game.symmetries())
 
     def encode(
@@ -65,9 +65,17 @@ class Encoder:
                 observations[mirrored] = self._mirror.observation(observations[mirrored])
                 masks[mirrored] = self._mirror.policy(masks[mirrored])
             return observations, masks
+        if self._num_player_planes == 0:  # one player
+            return observations, masks
+        num_observed = observations.shape[1]
         planes = np.empty((len(observations), *self.shape), np.int8)
-        planes[:, :-1] = observations
-        planes[:, -1] = seats[:, None, None]
+        planes[:, :num_observed] = observations
+        if self._num_player_planes == 1:
+            planes[:, num_observed] = seats[:, None, None]
+        else:
+            planes[:, num_observed:] = 0
+            # The network multiplies planes by `scale`, so that its input is 1.
+            planes[np.arange(len(seats)), num_observed + seats] = self.game.observation_high
         return planes, masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -101,7 +109,31 @@ class Encoder:
         return policies
 
     def _extended(self, symmetry: Symmetry) -> Symmetry:
-        """Return a symmetry that also maps the plane of the player's index."""
-        if self._mirror is not None or symmetry.planes is None:
+        """Return a symmetry that also maps the planes of the player: each to itself."""
+        if self._num_player_planes == 0 or symmetry.planes is None:
             return symmetry
-        return replace(symmetry, planes=np.append(symmetry.planes, len(symmetry.planes)))
+        added = len(symmetry.planes) + np.arange(self._num_player_planes)
+        return replace(symmetry, planes=np.append(symmetry.planes, added))
+
+
+class Encoder(SequentialEncoder):
+    """Encoder of sequential zero-sum games for two players, see `SequentialEncoder`.
+
+    The value of a position for one player is then the negated value for the other, on which
+    networks of deep Q-learning, AlphaZero and value regression rely.
+    """
+
+    def __init__(self, game: Game):
+        """Make the encoder.
+
+        Raises:
+            ValueError: if the game is not sequential, zero-sum and for two players.
+        """
+        if game.simultaneous or game.num_players != 2:
+            raise ValueError(
+                f"expected a sequential game for two players, got {game.short_spec}, "
+                f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
+            )
+        if not game.zero_sum:
+            raise ValueError(f"expected a zero-sum game, and {game.short_spec} is not zero-sum")
+        super().__init__(game)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.games.knowledge import HandCraftedFeatures, load
 from ludoteca.agents.games.registry import find_knowledge, games_with
-from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.encoder import SequentialEncoder
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
@@ -20,9 +20,9 @@ View = Literal["plain", "hand_crafted"]
 class SeatEncoder:
     """Encoder of positions with which one network can play every player.
 
-    The view `plain` is the game's observation, in sequential games that of `Encoder`. The view
-    `hand_crafted` has the game's `HandCraftedFeatures`; its masks exclude actions that certainly
-    lose, unless all do.
+    The view `plain` is the game's observation, in sequential games that of `SequentialEncoder`. The
+    view `hand_crafted` has the game's `HandCraftedFeatures`; its masks exclude actions that
+    certainly lose, unless all do.
 
     Attributes:
         game: the game.
@@ -36,13 +36,12 @@ class SeatEncoder:
         """Make the encoder.
 
         Raises:
-            ValueError: if there is no such view, the game is sequential and not for two players,
-                or the view is `hand_crafted` and the game is sequential or has no hand-crafted
-                features.
+            ValueError: if there is no such view, or the view is `hand_crafted` and the game is
+                sequential or has no hand-crafted features.
         """
         check_choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
-        self._sequential = None if game.simultaneous else Encoder(game)
+        self._sequential = None if game.simultaneous else SequentialEncoder(game)
         if self._sequential is not None:
             if view != "plain":
                 raise ValueError(
@@ -79,7 +78,8 @@ class SeatEncoder:
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Translate the network's actions to the game's, or the game's to the network's.
 
-        They differ where `Encoder` mirrors a position; the translation is its own inverse.
+        They differ where `SequentialEncoder` mirrors a position; the translation is its own
+        inverse.
 
         Args:
             actions: actions. Shape `[K]`.

@@ -86,7 +86,9 @@ class MCTSAgent(TreeSearchAgent):
                 `ludoteca.agents.softmax_playouts`. Parameters: `weights`, the file of weights
                 (`"softmax"`); `depth`, the maximum number of plies, after
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
-                which is the default, see `ludoteca.agents.evaluations`.
+                which is the default, see `ludoteca.agents.evaluations`; `count`, the number of
+                playouts whose mean is the score of a simulation (1 by default), see
+                `ludoteca.agents.search.leaf_parallel`.
             exploration: schedule of a factor of the policy's exploration term, over the budget of a
                 search: `"linear"` or `"power"`; `""`: none. Parameters: `final`, the factor at the
                 end (0 by default), and `exponent` (2 by default) of `"power"`; `depth_decay`, a
@@ -104,8 +106,8 @@ class MCTSAgent(TreeSearchAgent):
                 `"nmc:alpha=0.25/0.5/1/2,fpu=0.5/1/inf"`. See `ludoteca.agents.search.tuning`.
 
         Raises:
-            ValueError: if a parameter is out of range or unknown to the policy, or the game has no
-                endgame solver.
+            ValueError: if a parameter is out of range or unknown to the policy, options exclude
+                each other, or the game has no endgame solver.
         """
         if game.simultaneous:
             raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")

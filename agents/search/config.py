@@ -1,13 +1,14 @@
 """Configuration of a search: `SearchConfig` at compile time, `SEARCH_PARAMS` at run time."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_STATISTIC
 from ludoteca.agents.softmax_playouts import find_move_features
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import MAX_TOGETHER, Game
 from ludoteca.envs.params import check_choice
 
 STRATEGIES = ("", "mab", "he", "nmc", "lsi")  # strategies of on-line tuning; "": none
@@ -41,6 +42,8 @@ class SearchConfig:
         playout: a name of `ludoteca.agents.playouts.playout_names`, or `"softmax"`.
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
+        many_playouts: each leaf is evaluated by the mean of several playouts, see
+            `ludoteca.agents.search.leaf_parallel`.
         exploration_schedule: the exploration factor decays over the budget of a search, see
             `ludoteca.agents.search.exploration.make_exploration`.
         exploration_by_depth: the exploration factor is multiplied by `depth_decay` at each ply.
@@ -62,6 +65,7 @@ class SearchConfig:
     shared_tree: bool = False
     playout: str = "uniform"
     evaluation: str = ""
+    many_playouts: bool = False
     exploration_schedule: bool = False
     exploration_by_depth: bool = False
     exploration_stdev: str = ""
@@ -91,6 +95,11 @@ class SearchConfig:
             raise ValueError(
                 f"mast={self.mast!r} needs uniform playouts, got playout={self.playout!r}"
             )
+        if self.amaf and self.many_playouts:
+            raise ValueError(
+                f"amaf={self.amaf!r} needs playout.count=1: its visit counts are compared with "
+                "those of nodes, which have one visit for all playouts of a leaf"
+            )
 
     @property
     def scales_exploration(self) -> bool:
@@ -119,13 +128,26 @@ SEARCH_PARAMS = np.dtype(
         ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
         ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
         ("max_depth", np.int32),  # maximum depth of the tree below its root; 0: unlimited
+        ("playout_count", np.int32),  # playouts of a leaf, only with `many_playouts`
     ],
     align=True,
 )
 
 
+def plays_together(game: Game, config: SearchConfig) -> bool:
+    """Return whether the playouts of a leaf are played together, if they are enough.
+
+    MAST learns from one playout for the next, and decisive moves look at single successors.
+    """
+    one_by_one = config.mast != "" or config.decisive != ""
+    return config.many_playouts and game.many is not None and not one_by_one
+
+
 def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.void]:
-    """Return the record dtype of one thread's scratch space; softmax playouts need the `config`."""
+    """Return the record dtype of one thread's scratch space.
+
+    Softmax playouts, and many playouts of a leaf, need the `config`.
+    """
     is_softmax = config is not None and config.playout == "softmax"
     features = find_move_features(game) if is_softmax else None
     players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
@@ -133,6 +155,15 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
     per_ply = (players,) if game.simultaneous else ()
     moves = plies * (players if game.simultaneous else 1)
     scores = np.float64 if game.simultaneous else np.float32
+    leaf_fields: list[tuple[Any, ...]] = []
+    if config is not None and config.many_playouts:
+        together = MAX_TOGETHER if plays_together(game, config) else 0
+        leaf_fields = [
+            ("leaf_rng", np.uint64, (1,)),  # random stream that seeds those of the playouts
+            ("score_sums", np.float64, (players,)),  # of the playouts
+            ("streams", np.uint64, (together,)),  # random streams of the playouts
+            ("running", np.uint8, (together,)),  # 1 for a playout that has not ended, else 0
+        ]
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),  # random stream
@@ -171,6 +202,7 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             ("path_actions", action_dtype, (plies, *per_ply)),  # actions along the path
             ("move_actions", action_dtype, (moves,)),  # move record: every action of the simulation
             ("move_players", np.int8, (moves,)),  # move record: the player of each action
+            *leaf_fields,
         ],
         align=True,
     )

@@ -60,7 +60,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
             playout: playout policy: `"uniform"`, `"valid"` or `"safe"` random moves, see
                 `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
                 `"uniform"`. Parameters: `depth`, the maximum number of plies, 6 by default in
-                Hungry Geese, otherwise unlimited; `evaluation`, see `MCTSAgent`.
+                Hungry Geese, otherwise unlimited; `evaluation` and `count`, see `MCTSAgent`.
             exploration: see `MCTSAgent`.
             max_depth: maximum depth of a tree below its root; 0: unlimited.
 

@@ -27,7 +27,8 @@ AMAF_PARAMS = {"weight": None, "reference": 50}
 MAST_PARAMS = {"parameter": None}
 EXPLORATION_PARAMS = {"final": 0.0, "exponent": None, "depth_decay": 1.0, "stdev": ""}
 SCHEDULES = ("", "linear", "power")  # of the exploration factor; "": none
-PLAYOUT_PARAMS = {"depth": None, "evaluation": "", "weights": ""}
+PLAYOUT_PARAMS = {"depth": None, "evaluation": "", "weights": "", "count": 1}
+MAX_PLAYOUTS = 10**6  # of a leaf
 
 
 class CommonOptions(TypedDict, total=False):
@@ -92,6 +93,11 @@ class SearchOptions:
                 )
         playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
         playout, depth = choose_playout(game, playout, playout_params["depth"], min_depth=0)
+        count = check_integer("playout.count", playout_params["count"], 1, MAX_PLAYOUTS)
+        if count > 1 and depth == 0:
+            raise ValueError(
+                f"playout.count={count} needs playouts of one ply or more, got playout.depth=0"
+            )
         schedule, exploration_params = self._exploration()
         return SearchConfig(
             policy=self._policy()[0],
@@ -106,6 +112,7 @@ class SearchOptions:
             # Playouts to the end of the game need no evaluation: do not compile the game's own.
             evaluation=playout_params["evaluation"]
             or ("" if depth < game.max_plies else "returns"),
+            many_playouts=count > 1,
             exploration_schedule=schedule != "",
             exploration_by_depth=exploration_params["depth_decay"] != 1,
             exploration_stdev=exploration_params["stdev"],
@@ -140,6 +147,7 @@ class SearchOptions:
         params["playout_depth"] = choose_playout(
             game, playout, playout_params["depth"], min_depth=0
         )[1]
+        params["playout_count"] = playout_params["count"]
         exploration_params = self._exploration()[1]
         params["final_exploration"] = exploration_params["final"]
         params["exploration_exponent"] = exploration_params["exponent"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.search.clock import FIRST_CHUNK, search_for
 from ludoteca.agents.search.monitor import MakeReport, Monitor, with_monitor
 from ludoteca.agents.search.options import SearchOptions
 from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
@@ -194,7 +194,8 @@ class TreeSearchAgent(Agent):
             run(count * threads)
             return is_proven() or is_stopped()
 
-        search_for(self.seconds, start, run_more)
+        first_chunk = max(1, FIRST_CHUNK // int(self._params["playout_count"][0]))
+        search_for(self.seconds, start, run_more, first_chunk)
 
     def _with_schedule(
         self, run: Callable[[int], None], start: float, threads: int

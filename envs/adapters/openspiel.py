@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.adapters.openspiel_positions import rules_of
 from ludoteca.envs.game import Game
-from ludoteca.envs.gdl.percepts import hides_state
 from ludoteca.envs.params import check_integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, game_source, make_game
@@ -63,7 +62,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         Raises:
             ValueError: if players do not observe the state.
         """
-        if hides_state(game):
+        if game.hidden_information:
             raise ValueError(
                 f"{game.spec} has hidden information, of which the OpenSpiel games of this package "
                 "have none; expected observe=state"

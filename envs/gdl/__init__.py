@@ -21,6 +21,7 @@ The compiler, in the order of its stages:
 - `network.make_network(grounder, gates)`: `network.Network`, gates as arrays in three phases
 - `compile.compile_sheet(path)`, `compile.compile_text(text)`: the stages so far, with a disk cache
 - `dynamics.analyze(network)`: sequential or simultaneous, waiting moves, bound on the length
+- `one_hot.find_groups(network, dynamics)`: fluents of which exactly one, or at most one, is true
 - `percepts.make_observe_percepts(network, ...)`: observations in games with hidden information
 - `game.gdl(path)`: the `Game`; `game.rules(game)` returns its network, `game.dynamics(game)` its
   dynamics, `game.new_position(game, fluents)` a position

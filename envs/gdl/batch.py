@@ -227,6 +227,18 @@ def run(v: Any, gates: Any, segments: Any) -> None:
 
 
 @kernel
+def run_word(v: Any, gates: Any, segments: Any) -> None:
+    """Evaluate a program for 64 games, whose inputs are in `v` [slots, 1]."""
+    for k in range(len(segments)):
+        begin, end = segments[k, 0], segments[k, 1]
+        if segments[k, 2]:
+            run_loop(v, gates, begin, end)
+        else:
+            for i in range(begin, end):
+                v[gates[i, 0], 0] = word_of(v, gates[i, 1], 0) & word_of(v, gates[i, 2], 0)
+
+
+@kernel
 def word_of(v: Any, literal: int, w: int) -> Any:
     """Return word `w` of a literal."""
     return v[literal >> 1, w] ^ (ZERO - np.uint64(literal & 1))

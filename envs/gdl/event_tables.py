@@ -76,7 +76,7 @@ class EventTables(NamedTuple):
 
 def make_event_tables(program: Program, num_inputs: int) -> EventTables:
     """Return the tables of a program with a number of inputs."""
-    graph = _Graph(program, num_inputs)
+    graph = ProgramGraph(program, num_inputs)
     graph.join_gates()
     signs = _find_signs(graph)
     nodes, segments = _arrange(graph, num_inputs)
@@ -156,7 +156,7 @@ def _find_hubs(
     return hubs, hub_literals
 
 
-class _Graph:
+class ProgramGraph:
     """Gates of a program as nodes that are written once; nodes of joined gates have no inputs.
 
     Attributes:
@@ -220,7 +220,9 @@ class _Graph:
             self.inputs[v] = list(joined)
 
 
-def _arrange(graph: _Graph, num_inputs: int) -> tuple[list[int | None], list[tuple[int, int]]]:
+def _arrange(
+    graph: ProgramGraph, num_inputs: int
+) -> tuple[list[int | None], list[tuple[int, int]]]:
     """Return the nodes by their numbers in `EventTables`, None for unused ones, and the segments.
 
     The node of constant false, 0 in `graph`, comes after the inputs. The order is that of the
@@ -240,7 +242,7 @@ def _arrange(graph: _Graph, num_inputs: int) -> tuple[list[int | None], list[tup
     return nodes, segments
 
 
-def _find_signs(graph: _Graph) -> list[int]:
+def _find_signs(graph: ProgramGraph) -> list[int]:
     """Return `EventTables.signs` by node."""
     signs: list[set[int]] = [set() for _ in range(graph.num_nodes)]
     for v in graph.feedback:

@@ -29,12 +29,13 @@ from ludoteca.envs.gdl.compile import compile_text
 from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze, is_zero_sum
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError, GDLWarning
 from ludoteca.envs.gdl.interpreted_network import interpret_text
-from ludoteca.envs.gdl.kernels import RUNNING, GDLKernels, make_kernels
+from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
 from ludoteca.envs.gdl.percepts import validate_percepts
+from ludoteca.envs.gdl.state_record import RUNNING
 from ludoteca.envs.gdl.symmetries import DetectedBoard, SheetSymmetries, find_sheet_board
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.params import check_choice, check_integer
@@ -180,7 +181,7 @@ def new_position(game: Game, fluents: Iterable[str], plies: int = 0, seed: int =
     s.plies = plies
     with np.errstate(all="ignore"):  # kernels may rely on integer overflow
         kernels.refresh(s)
-        kernels.play_while_waiting(s, plies == 0)
+        kernels.play_while_waiting(s)
     return s
 
 
@@ -270,7 +271,8 @@ def make_network_game(
         network, dynamics, found, actions, num_cells if order.kind == "cells" else 0
     )
     players, num_actions = len(network.players), len(actions.names)
-    if network.has_hidden_information and not observe_state:
+    hidden_information = network.has_hidden_information and not observe_state
+    if hidden_information:
         view = percept_view(network, num_actions)
     elif (
         found is None
@@ -293,6 +295,7 @@ def make_network_game(
         observation_shape=view.shape,
         dynamics="sequential" if dynamics.sequential else "simultaneous",
         zero_sum=is_zero_sum(network, dynamics.random_games),
+        hidden_information=hidden_information,
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
@@ -300,6 +303,7 @@ def make_network_game(
         legal_actions=kernels.legal_actions,
         step=kernels.step,
         many=kernels.many,
+        chance=kernels.chance,
         is_terminal=kernels.is_terminal,
         returns=kernels.returns,
         observe=view.observe,

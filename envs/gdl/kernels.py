@@ -1,8 +1,8 @@
 """Kernels of a game that is given as a network; see `ludoteca.envs.game.Game`.
 
-The record of a state holds the fluents as bits, and fields computed from them: outputs of phase 1
-(legal moves of all roles, goals, `terminal`), the player to move and whether the game is over. So
-only `init` and `step` evaluate the network.
+The record of a state (`state_record`) holds the fluents as bits, and fields computed from them:
+outputs of phase 1 (legal moves of all roles, goals, `terminal`), the player to move and whether the
+game is over. So only `init` and `step` evaluate the network.
 
 Players are numbered without the role `random`, whose moves are drawn from the stream `rng` of the
 record. In sequential games, joint moves in which all players only wait are made at once: `init` and
@@ -15,30 +15,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.envs.bits import ONE, ZERO, lowest, popcount, test_bit
-from ludoteca.envs.game import FORFEIT, ManyKernels
+from ludoteca.envs.game import FORFEIT, ChanceKernels, ManyKernels
 from ludoteca.envs.gdl.actions import NONE, ActionTable
 from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.evaluate import make_evaluation
 from ludoteca.envs.gdl.many_states import make_play_many
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.percepts import make_percept_masks, percept_words
+from ludoteca.envs.gdl.state_record import (
+    CONFLICT,
+    FORFEITED,
+    LIMIT,
+    RUNNING,
+    STUCK,
+    TERMINAL,
+    state_dtype,
+)
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
-
-# Values of the field `over`. A game ends by the rules, at `max_plies`, in a state in which a role
-# has no legal move, in a state of a sequential game in which two players have a choice, or by
-# forfeits.
-RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
-# Reasons of the end of a game, by value of `over`, as text.
-ENDS = ("", "terminal", "max_plies", "no legal move", "two players have a choice", "forfeit")
 
 
 class GDLKernels(NamedTuple):
     """Dtype of the record and kernels, as in `Game`.
 
-    `refresh(s)` computes the derived fields. `play_while_waiting(s, start)` makes joint moves until
-    a player has an action or the game is over; at the `start` they do not count as plies. `many` is
-    None if the rules have chance or percepts, or are interpreted.
+    `refresh(s)` computes the derived fields. `play_while_waiting(s)` makes joint moves until a
+    player has an action or the game is over. `many` is None if the rules have chance or percepts,
+    or are interpreted; `chance` is None if they have no chance.
     """
 
     state: np.dtype[np.void]
@@ -52,36 +54,7 @@ class GDLKernels(NamedTuple):
     refresh: Callable[..., Any]
     play_while_waiting: Callable[..., Any]
     many: ManyKernels | None
-
-
-def state_dtype(network: Network) -> np.dtype[np.void]:
-    """Return the dtype of the record of a state."""
-    roles, players = len(network.roles), len(network.players)
-    fields: list[Any] = [("rng", np.uint64, (1,))] if network.random_role >= 0 else []
-    if network.has_hidden_information:
-        percepts = (percept_words(network),)
-        fields += [
-            # Percepts of the last joint move, of those since the player's last action (with that
-            # action), and of the game.
-            ("percepts", np.uint64, percepts),
-            ("turn_percepts", np.uint64, percepts),
-            ("game_percepts", np.uint64, percepts),
-            ("last_action", np.int32, (players,)),  # of each player; NONE before the first
-        ]
-    return np.dtype(
-        [
-            *fields,
-            ("fluents", np.uint64, ((len(network.fluents) + 63) // 64,)),
-            ("outputs", np.uint64, ((len(network.phase1.outputs) + 63) // 64,)),
-            # Last move of each role, an index of `Network.moves`; NONE before the first.
-            ("joint", np.int32, (roles,)),
-            ("plies", np.int32),  # joint moves since the first action could be made
-            ("to_move", np.int8),  # 0 in simultaneous games
-            ("over", np.int8),  # RUNNING, TERMINAL, ...
-            ("forfeited", np.int8, (players,)),  # whether each player has forfeited
-        ],
-        align=True,
-    )
+    chance: ChanceKernels | None
 
 
 def make_kernels(
@@ -138,10 +111,13 @@ def make_kernels(
         return NONE
 
     @kernel
-    def draw_move(s: Any) -> int:
-        """Return a random legal move of the role `random`, or NONE if it has none."""
-        n = count_bits(s, role_masks, chance)
-        k = below(s.rng, n) if n > 0 else 0
+    def count_outcomes(s: Any) -> int:
+        """Return the number of legal moves of the role `random`."""
+        return count_bits(s, role_masks, chance)
+
+    @kernel
+    def chance_move(s: Any, k: int) -> int:
+        """Return the k-th legal move of the role `random`, or NONE if it has none."""
         for w in range(move_words):
             x = s.outputs[w] & role_masks[chance, w]
             while x != ZERO:
@@ -231,10 +207,10 @@ def make_kernels(
                 s.turn_percepts[w] &= ~percept_masks[p, w]
 
     @kernel
-    def play(s: Any) -> None:
-        """Make the joint move `s.joint` of the players and a random move of the role `random`."""
+    def play(s: Any, k: int) -> None:
+        """Make the joint move `s.joint` of the players and the k-th one of the role `random`."""
         if has_chance:
-            s.joint[chance] = draw_move(s)
+            s.joint[chance] = chance_move(s, k)
         if has_percepts:
             evaluate_phase3(s.fluents, s.joint, s.percepts)
             for w in range(num_percept_words):
@@ -245,23 +221,35 @@ def make_kernels(
         refresh(s)
 
     @kernel
-    def play_while_waiting(s: Any, start: bool) -> None:
-        """Make joint moves until a player has an action or the game is over.
-
-        At the start of a game they do not count as plies.
-        """
-        if sequential and has_chance:
-            while s.over == RUNNING and is_waiting(s):
-                for r in range(roles):
-                    s.joint[r] = first_move(s, r)
-                if start:
-                    s.plies = -1
-                play(s)
+    def draw(s: Any) -> int:
+        """Return the number of a random legal move of the role `random`, 0 if it has none."""
+        n = count_outcomes(s) if has_chance else 0
+        return int(below(s.rng, n)) if n > 0 else 0
 
     @kernel
-    def init(s: Any, seed: int) -> None:
-        if has_chance:
-            s.rng[0] = seed
+    def is_pending(s: Any) -> bool:
+        """Return whether a joint move follows in which all players only wait."""
+        return bool(sequential and has_chance and s.over == RUNNING and is_waiting(s))
+
+    @kernel
+    def play_outcome(s: Any, k: int) -> None:
+        """Make the joint move that has begun, or in which all players wait, with a chance move."""
+        if is_pending(s):
+            for r in range(roles):
+                s.joint[r] = first_move(s, r)
+            if s.plies == 0:  # joint moves before the first action do not count
+                s.plies = -1
+        play(s, k)
+
+    @kernel
+    def play_while_waiting(s: Any) -> None:
+        """Make joint moves until a player has an action or the game is over."""
+        while is_pending(s):
+            play_outcome(s, draw(s))
+
+    @kernel
+    def start(s: Any) -> None:
+        """Write the initial state, in which perhaps only chance moves."""
         if is_hidden:
             s.percepts[:] = ZERO
             s.turn_percepts[:] = ZERO
@@ -273,7 +261,13 @@ def make_kernels(
         s.forfeited[:] = 0
         s.plies = 0
         refresh(s)
-        play_while_waiting(s, True)
+
+    @kernel
+    def init(s: Any, seed: int) -> None:
+        if has_chance:
+            s.rng[0] = seed
+        start(s)
+        play_while_waiting(s)
 
     @kernel
     def is_terminal(s: Any) -> bool:
@@ -322,8 +316,8 @@ def make_kernels(
     @kernel
     def step_sequential(s: Any, action: int) -> None:
         begin_sequential(s, action)
-        play(s)
-        play_while_waiting(s, False)
+        play(s, draw(s))
+        play_while_waiting(s)
 
     @kernel
     def begin_simultaneous(s: Any, joint_action: Any) -> None:
@@ -340,7 +334,7 @@ def make_kernels(
     @kernel
     def step_simultaneous(s: Any, joint_action: Any) -> None:
         begin_simultaneous(s, joint_action)
-        play(s)
+        play(s, draw(s))
 
     @kernel
     def end_step(s: Any) -> None:
@@ -376,13 +370,11 @@ def make_kernels(
             else:
                 out[p] = 0.0
 
+    begin = begin_sequential if sequential else begin_simultaneous
     many = None
     if not has_chance and not has_percepts and network.phase1.num_slots:
-        many = ManyKernels(
-            begin_sequential if sequential else begin_simultaneous,
-            make_play_many(network, evaluate_phase1, evaluate_phase2),
-            end_step,
-        )
+        play_many = make_play_many(network, evaluate_phase1, evaluate_phase2)
+        many = ManyKernels(begin, play_many, end_step)
     assert words >= move_words  # the masks also have bits of the goals and of `terminal`
     return GDLKernels(
         state=state_dtype(network),
@@ -396,4 +388,7 @@ def make_kernels(
         refresh=refresh,
         play_while_waiting=play_while_waiting,
         many=many,
+        chance=ChanceKernels(start, begin, count_outcomes, play_outcome, is_pending)
+        if has_chance
+        else None,
     )

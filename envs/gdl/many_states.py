@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from ludoteca.envs.bits import ONE, ZERO, transpose
-from ludoteca.envs.gdl.batch import GAMES, WORDS, run, word_of
+from ludoteca.envs.bits import ONE, ZERO, transpose, transpose_word
+from ludoteca.envs.game import MIN_TOGETHER
+from ludoteca.envs.gdl.batch import GAMES, WORDS, run, run_word, word_of
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.scratch import HEADER, claim, make_slots, name_slots, release
 from ludoteca.envs.jit import kernel, source_digest
 
-# With fewer games to step, one state is evaluated after the other.
-MIN_GAMES = 32
 WORK_WORDS = GAMES + 64 * WORDS  # of the indices of the games, and of a block that is transposed
 
 
@@ -31,7 +30,7 @@ def make_play_many(
 
     In each of the games lo to hi - 1 whose flag is true or 1, it replaces the fluents of the state
     by those after the joint move `joint`, and the outputs by those of phase 1. All states are
-    records of `kernels.state_dtype`.
+    records of `state_record.state_dtype`.
 
     Args:
         network: the network, without chance and percepts.
@@ -71,15 +70,12 @@ def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
 
     `play_one(s)` does the same for a single state.
     """
-    num_fluents, num_moves = len(network.fluents), len(network.moves)
     phase1, phase2 = network.phase1, network.phase2
-    gates1, segments1, outputs1 = phase1.gates, phase1.segments, phase1.outputs
-    gates2, segments2, outputs2 = phase2.gates, phase2.segments, phase2.outputs
     slots1, slots2 = phase1.num_slots, phase2.num_slots
     slots, num_slots, slot_words = make_slots(
-        WORK_WORDS + WORDS * (slots1 + slots2), name_slots("together", phase1, phase2)
+        WORK_WORDS + (WORDS + 1) * (slots1 + slots2), name_slots("together", phase1, phase2)
     )
-    fluent_words, output_words = (num_fluents + 63) // 64, (len(outputs1) + 63) // 64
+    play_games, play_few = _make_play_listed(network, WORDS), _make_play_listed(network, 1)
 
     @kernel
     def list_games(flags: Any, start: int, hi: int, env_indices: Any) -> tuple[int, int]:
@@ -96,19 +92,62 @@ def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
         return count, i
 
     @kernel
+    def play_together(states: Any, flags: Any, lo: int, hi: int) -> None:
+        memory = slots()
+        k = claim(memory, num_slots, slot_words)
+        a = k * slot_words + HEADER
+        b = a + GAMES
+        c = b + 64 * WORDS
+        d = c + WORDS * (slots1 + slots2)
+        env_indices, block = memory[a:b], memory[b:c]
+        many, few = memory[c:d], memory[d : d + slots1 + slots2]
+        count, start = list_games(flags, lo, hi, env_indices)
+        while count > 0:
+            if count < MIN_TOGETHER:
+                for g in range(count):
+                    play_one(states[env_indices[g]])
+            elif count <= 64:
+                play_few(states, env_indices, count, block, few)
+            else:
+                play_games(states, env_indices, count, block, many)
+            count, start = list_games(flags, start, hi, env_indices)
+        release(memory, k, slot_words)
+
+    return play_together
+
+
+def _make_play_listed(network: Network, words: int) -> Any:
+    """Return the kernel `play_listed(states, env_indices, count, block, values)`.
+
+    It applies the joint moves of the games `env_indices[:count]`, at most `64 * words`. `block` and
+    `values` are memory for a block that is transposed and for the slots of both phases.
+
+    Args:
+        network: the network.
+        words: number of words of a slot, `WORDS` or 1.
+    """
+    num_fluents, num_moves = len(network.fluents), len(network.moves)
+    phase1, phase2 = network.phase1, network.phase2
+    gates1, segments1, outputs1 = phase1.gates, phase1.segments, phase1.outputs
+    gates2, segments2, outputs2 = phase2.gates, phase2.segments, phase2.outputs
+    slots1, slots2 = phase1.num_slots, phase2.num_slots
+    fluent_words, output_words = (num_fluents + 63) // 64, (len(outputs1) + 63) // 64
+    run_gates, transpose_block = (run, transpose) if words == WORDS else (run_word, transpose_word)
+
+    @kernel
     def read_states(states: Any, env_indices: Any, count: int, block: Any, v: Any) -> None:
         """Write the fluents and moves of the states to the inputs of phase 2."""
         for f in range(fluent_words):
-            for w in range(WORDS):
+            for w in range(words):
                 for j in range(64):
                     g = 64 * w + j
                     block[j, 0, w] = states[env_indices[g]].fluents[f] if g < count else ZERO
-            transpose(block, 0)
+            transpose_block(block, 0)
             for j in range(min(64, num_fluents - 64 * f)):
-                for w in range(WORDS):
+                for w in range(words):
                     v[1 + 64 * f + j, w] = block[j, 0, w]
         for m in range(num_moves):
-            for w in range(WORDS):
+            for w in range(words):
                 v[1 + num_fluents + m, w] = ZERO
         for g in range(count):
             s = states[env_indices[g]]
@@ -122,10 +161,10 @@ def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
         """Write the fluents, inputs of phase 1, to the states."""
         for f in range(fluent_words):
             for j in range(64):
-                for w in range(WORDS):
+                for w in range(words):
                     i = 64 * f + j
                     block[j, 0, w] = v[1 + i, w] if i < num_fluents else ZERO
-            transpose(block, 0)
+            transpose_block(block, 0)
             for g in range(count):
                 states[env_indices[g]].fluents[f] = block[g & 63, 0, g >> 6]
 
@@ -136,49 +175,37 @@ def _make_play_together(network: Network, play_one: Callable[..., None]) -> Any:
             union = ZERO
             for j in range(64):
                 i = 64 * k + j
-                for w in range(WORDS):
+                for w in range(words):
                     word = word_of(v, outputs1[i], w) if i < len(outputs1) else ZERO
                     block[j, 0, w] = word
                     union |= word
             if union != ZERO:
-                transpose(block, 0)
+                transpose_block(block, 0)
             for g in range(count):
                 states[env_indices[g]].outputs[k] = block[g & 63, 0, g >> 6]
 
     @kernel
-    def play_together(states: Any, flags: Any, lo: int, hi: int) -> None:
-        memory = slots()
-        k = claim(memory, num_slots, slot_words)
-        a = k * slot_words + HEADER
-        b = a + GAMES
-        c = b + 64 * WORDS
-        d = c + WORDS * slots1
-        env_indices = memory[a:b]
-        block = memory[b:c].view(np.uint64).reshape((64, 1, WORDS))
-        v1 = memory[c:d].view(np.uint64).reshape((slots1, WORDS))
-        v2 = memory[d : d + WORDS * slots2].view(np.uint64).reshape((slots2, WORDS))
-        count, start = list_games(flags, lo, hi, env_indices)
-        while count > 0:
-            if count < MIN_GAMES:
-                for g in range(count):
-                    play_one(states[env_indices[g]])
-            else:
-                read_states(states, env_indices, count, block, v2)
-                run(v2, gates2, segments2)
-                for f in range(num_fluents):
-                    for w in range(WORDS):
-                        v1[1 + f, w] = word_of(v2, outputs2[f], w)
-                write_fluents(states, env_indices, count, block, v1)
-                run(v1, gates1, segments1)
-                write_outputs(states, env_indices, count, block, v1)
-            count, start = list_games(flags, start, hi, env_indices)
-        release(memory, k, slot_words)
+    def play_listed(
+        states: Any, env_indices: Any, count: int, block_memory: Any, values: Any
+    ) -> None:
+        block = block_memory[: 64 * words].view(np.uint64).reshape((64, 1, words))
+        v1 = values[: words * slots1].view(np.uint64).reshape((slots1, words))
+        v2 = values[words * slots1 :].view(np.uint64).reshape((slots2, words))
+        read_states(states, env_indices, count, block, v2)
+        run_gates(v2, gates2, segments2)
+        for f in range(num_fluents):
+            for w in range(words):
+                v1[1 + f, w] = word_of(v2, outputs2[f], w)
+        write_fluents(states, env_indices, count, block, v1)
+        run_gates(v1, gates1, segments1)
+        write_outputs(states, env_indices, count, block, v1)
 
-    return play_together
+    return play_listed
 
 
 @cache
 def _sources() -> str:
     """Return the digest of the sources on which the machine code of `play_many` depends."""
-    digests = (source_digest(function) for function in (run, transpose, claim))
-    return " ".join((inspect.getsource(_make_play_together), *digests))
+    digests = (source_digest(f) for f in (run, run_word, transpose, transpose_word, claim))
+    makers = (inspect.getsource(maker) for maker in (_make_play_together, _make_play_listed))
+    return " ".join((*makers, *digests))

@@ -18,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.bits import test_bit
-from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 from ludoteca.envs.jit import kernel
-
-
-def hides_state(game: Game) -> bool:
-    """Return whether the players of a game observe percepts instead of the state."""
-    has_percepts = game.name == "gdl" and "percepts" in (game.state.names or ())
-    return has_percepts and game.params.get("observe") != "state"
 
 
 def percept_words(network: Network) -> int:

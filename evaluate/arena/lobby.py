@@ -14,7 +14,7 @@ from ludoteca.envs.params import check_integer, check_real
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import MAX_SEED
 from ludoteca.evaluate.arena.arena_game import ArenaGame
-from ludoteca.evaluate.arena.catalog import game_from_form
+from ludoteca.evaluate.arena.catalog import Catalog
 from ludoteca.evaluate.arena.requests import AgentsRequest
 from ludoteca.evaluate.arena.worker import SearchWorkers
 from ludoteca.evaluate.play.session import HUMAN
@@ -36,11 +36,18 @@ class Lobby:
     Attributes:
         agents: spec strings of the agents that the page may start.
         adviser: spec string of the agent for hints and analyses.
+        catalog: the games that the page offers.
         games: the open games by name.
         workers: the processes that search.
     """
 
-    def __init__(self, agents: Sequence[str] = (), num_workers: int = 2, adviser: str = ADVISER):
+    def __init__(
+        self,
+        agents: Sequence[str] = (),
+        num_workers: int = 2,
+        adviser: str = ADVISER,
+        sheets: Sequence[Path] = (),
+    ):
         """Open the lobby; no process is started yet.
 
         Args:
@@ -48,8 +55,12 @@ class Lobby:
                 no file, and the networks that come with the package.
             num_workers: number of processes that search.
             adviser: spec string of the agent for hints and analyses.
+            sheets: files of rule sheets that the page offers, beside those of this package.
+
+        Raises:
+            ValueError: if a sheet does not exist.
         """
-        self.adviser = adviser
+        self.adviser, self.catalog = adviser, Catalog(sheets)
         self.agents = tuple(agents) or (*DEFAULT_AGENTS, *shipped_networks())
         self.games: dict[str, ArenaGame] = {}
         self.workers = SearchWorkers(check_integer("workers", num_workers, 1, 64))
@@ -79,7 +90,7 @@ class Lobby:
         """
         if not isinstance(form, dict):
             raise ValueError(f"expected the fields of a form, got {form!r:.80}")
-        game = await asyncio.to_thread(game_from_form, form.get("game"), form.get("params", {}))
+        game = await asyncio.to_thread(self.catalog.game, form.get("game"), form.get("params", {}))
         seats = await self.seats(game, form.get("seats"))
         seed = check_integer("seed", form.get("seed", 0), 0, MAX_SEED)
         return await self._add(

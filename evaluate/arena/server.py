@@ -21,7 +21,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ludoteca.envs.formats.registry import write_games
 from ludoteca.evaluate.arena.arena_game import ArenaGame
-from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
 from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
 from ludoteca.evaluate.arena.replay_page import replay_page
@@ -43,6 +42,7 @@ def make_app(
     num_workers: int = 2,
     adviser: str = ADVISER,
     runs: Sequence[Path] = (),
+    sheets: Sequence[Path] = (),
     hosts: tuple[str, ...] = LOOPBACK,
     token: str = "",
 ) -> Starlette:
@@ -54,10 +54,11 @@ def make_app(
         adviser: spec string of the agent for hints and analyses.
         runs: run folders of trainings, tournaments and matches, or folders with such folders,
             which the page may show.
+        sheets: files of rule sheets that the page offers, beside those of this package.
         hosts: host names that requests may be addressed to.
         token: secret that requests need, see `Guard`; "" for none.
     """
-    lobby = Lobby(agents, num_workers, adviser)
+    lobby = Lobby(agents, num_workers, adviser, sheets)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -104,7 +105,7 @@ async def static(request: Request) -> Response:
 
 async def games(request: Request) -> Response:
     """Return all registered games."""
-    return JSONResponse(await asyncio.to_thread(game_list))
+    return JSONResponse(await asyncio.to_thread(_lobby(request).catalog.games))
 
 
 async def form(request: Request) -> Response:
@@ -113,8 +114,8 @@ async def form(request: Request) -> Response:
     `analysis` says whether the adviser plays it.
     """
     name, lobby = request.path_params["name"], _lobby(request)
-    fields = await asyncio.to_thread(game_form, name)
-    game = await asyncio.to_thread(game_from_form, name, await _body(request))
+    fields = await asyncio.to_thread(lobby.catalog.form, name)
+    game = await asyncio.to_thread(lobby.catalog.game, name, await _body(request))
     agents = [entry for entry in await lobby.playable(game) if entry["spec"] in lobby.agents]
     playable = await lobby.playable(game)
     return JSONResponse(
@@ -149,7 +150,9 @@ async def open_replay(request: Request) -> Response:
     number = request.query_params.get("game", "1")
     if not (number.isascii() and number.isdigit() and len(number) < 9):
         raise ValueError(f"expected the number of a game, got {number!r:.40}")
-    game, notes = await _lobby(request).open_replay(text, int(number))
+    lobby = _lobby(request)
+    await asyncio.to_thread(lobby.catalog.check_replay, text)
+    game, notes = await lobby.open_replay(text, int(number))
     return JSONResponse(game.summary() | {"notes": notes}, 201)
 
 

@@ -170,7 +170,7 @@ def table_row(speed: KernelSpeed) -> tuple[str, ...]:
         f"{speed.gates:,}",
         f"{speed.largest_phase:,}",
         f"{speed.compile_seconds:.1f}",
-        *(_rate(rates) for rates in (speed.steps, speed.simulations)),
+        *(rate_cell(rates) for rates in (speed.steps, speed.simulations)),
         *_comparison(speed.together, speed.one_by_one),
         *_comparison(speed.flat_together, speed.flat_one_by_one),
     )
@@ -179,11 +179,15 @@ def table_row(speed: KernelSpeed) -> tuple[str, ...]:
 def _comparison(together: Sequence[float], one_by_one: Sequence[float]) -> tuple[str, str, str]:
     """Return the cells of two rates and their ratio; those of `together` are empty without it."""
     if not together:
-        return "", _rate(one_by_one), ""
-    return _rate(together), _rate(one_by_one), f"{median(together) / median(one_by_one):.1f}"
+        return "", rate_cell(one_by_one), ""
+    return (
+        rate_cell(together),
+        rate_cell(one_by_one),
+        f"{median(together) / median(one_by_one):.1f}",
+    )
 
 
-def _rate(rates: Sequence[float]) -> str:
+def rate_cell(rates: Sequence[float]) -> str:
     """Return the median of some rates and their noise, such as `"12.3 k ± 4 %"`."""
     return f"{format_rate(median(rates))} ± {100 * noise(list(rates)):.0f} %"
 

@@ -15,6 +15,7 @@ from ludoteca.evaluate.cli.options import Agents
 
 LOOPBACK = "127.0.0.1"
 Folders = Annotated[tuple[Path, ...], arg(metavar="FOLDER [FOLDER ...]")]
+Files = Annotated[tuple[Path, ...], arg(metavar="FILE [FILE ...]")]
 
 
 def arena(
@@ -24,6 +25,7 @@ def arena(
     host: Annotated[str, arg(metavar="ADDRESS")] = LOOPBACK,
     workers: int = 2,
     runs: Folders = (),
+    sheets: Files = (),
     no_browser: bool = False,
 ) -> None:
     """Play, watch and analyze all games in the browser.
@@ -38,6 +40,7 @@ def arena(
         workers: number of processes that search.
         runs: folders with run folders of trainings, tournaments and matches, or run folders, which
             the page may show.
+        sheets: rule sheets (GDL) that the page offers, beside those of this package.
         no_browser: do not open the browser.
     """
     try:
@@ -64,8 +67,9 @@ def arena(
         url_host = socket.gethostname()
     url = f"http://{url_host}:{port}/{f'?token={token}' if token else ''}"
     app = make_app(
-        agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
-    )
+        agents, num_workers=workers, adviser=adviser, runs=runs, sheets=sheets, hosts=hosts,
+        token=token,
+    )  # fmt: skip
     # A command above `MAX_MESSAGE` characters gets an error, one above `ws_max_size` bytes closes
     # the socket. Before uvicorn 0.50, the default of `ws` uses the deprecated `websockets.legacy`.
     config = uvicorn.Config(

@@ -17,6 +17,7 @@ def bench(
     ],
     peers: bool = False,
     kernels: bool = False,
+    playouts: bool = False,
     strength: bool = False,
     games: int = 40,
     folder: Path = Path("runs/strength"),
@@ -44,6 +45,7 @@ def bench(
             speed of sheets with Sancho and GGP-Base, which `make gdl-peers` compiles.
         kernels: instead measure random games and searches of single states by the kernels of each
             sheet, in CPU time (gdl).
+        playouts: instead measure tree search with several playouts of each leaf, in CPU time (gdl).
         strength: instead play matches of this package's search against OpenSpiel's, with equal
             simulations and with equal time (mcts).
         games: number of games per game and condition (strength).
@@ -52,7 +54,7 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
             default all measures and matches, and the endgames ffo-40 to ffo-44. Exact names of
-            sheets for bench gdl --peers and --kernels.
+            sheets for bench gdl --peers, --kernels and --playouts.
         executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
             (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
@@ -67,23 +69,31 @@ def bench(
         keep: keep the results in the file --json, and measure only the sheets that it lacks, or
             those in --only: an interrupted run continues (gdl).
     """
-    if benchmark != "gdl" and (sheets or traces or page or conformance or kernels or keep):
+    if benchmark != "gdl" and (
+        sheets or traces or page or conformance or kernels or playouts or keep
+    ):
         raise ValueError(
-            "--sheets, --traces, --page, --conformance, --kernels and --keep are for bench gdl, "
-            f"not bench {benchmark}"
+            "--sheets, --traces, --page, --conformance, --kernels, --playouts and --keep are for "
+            f"bench gdl, not bench {benchmark}"
         )
     if benchmark == "gdl":
         if strength:
             raise ValueError("bench gdl takes no --strength")
-        if (peers or kernels) and (traces is not None or conformance is not None or keep):
-            option = "--peers" if peers else "--kernels"
-            raise ValueError(f"bench gdl {option} takes no --traces, --conformance or --keep")
-        if peers and kernels:
-            raise ValueError("bench gdl takes --peers or --kernels, not both")
+        given = {"--peers": peers, "--kernels": kernels, "--playouts": playouts}
+        options = [option for option, is_given in given.items() if is_given]
+        if options and (traces is not None or conformance is not None or keep):
+            raise ValueError(f"bench gdl {options[0]} takes no --traces, --conformance or --keep")
+        if len(options) > 1:
+            raise ValueError(f"bench gdl takes one of {', '.join(given)}, got {', '.join(options)}")
         if kernels:
             from ludoteca.evaluate.bench.gdl_kernels import bench_gdl_kernels
 
             bench_gdl_kernels(sheets, json, page, seconds, only)
+            return
+        if playouts:
+            from ludoteca.evaluate.bench.gdl_playouts import bench_gdl_playouts
+
+            bench_gdl_playouts(sheets, json, page, seconds, only)
             return
         if peers:
             from ludoteca.evaluate.bench.gdl_comparison import bench_gdl_peers

@@ -53,13 +53,14 @@ def match_command(parameters: Any) -> Callable[..., None]:
     ) -> None:
         """Play a match of many games between agents, and count wins, draws and losses.
 
-        The parameters of the game are options, too: see `ludoteca match hex --help`.
+        In one-player games the agents play alone in turn, and their mean returns are compared. The
+        parameters of the game are options, too: see `ludoteca match hex --help`.
 
         Args:
             game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
             agents: two agents, or up to one per seat, such as random mcts:simulations=200; each
-                plays every seat equally often.
+                plays every seat equally often. One-player games: any number.
             games: number of games, by default 1000; in a sequential test their maximum, by default
                 100,000.
             seed: seed of the match; the same seed gives the same games.

@@ -49,6 +49,21 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     return _interval(wins, draws, n, confidence)
 
 
+def return_interval(mean_return: float, n: int) -> tuple[float, float]:
+    """Return a 95 % interval of the mean of independent returns in [-1, 1], after `n` games.
+
+    Wilson's interval of the scores (1 + return) / 2, whose variance is at most p (1 - p): if few
+    returns are -1 or 1, it is too wide. Without games it is (-1, 1).
+
+    Raises:
+        ValueError: if `mean_return` is not from -1 to 1.
+    """
+    if not -1 <= mean_return <= 1:
+        raise ValueError(f"the mean of returns must be from -1 to 1, got {mean_return}")
+    low, high = wilson(n * (1 + mean_return) / 2, n)
+    return 2 * low - 1, 2 * high - 1
+
+
 def _interval(wins: float, draws: int, n: int, confidence: float) -> tuple[float, float]:
     """Return the interval of `score_interval` for valid arguments; `wins` need not be whole."""
     if n == 0:

@@ -113,7 +113,7 @@ def test_exported_networks_choose_the_same_actions(kind, view, tmp_path):
     assert len(chosen) > 1 or kind == "uib2021"
 
 
-@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
+@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021", "mlp"])
 def test_numpy_logits_match_pytorch(kind, tmp_path):
     config = ACConfig(kind, "hand_crafted", filters=8, blocks=2)
     own = make_agent(f"ac:{saved(config, tmp_path)}", make_game("hungry_geese"))

@@ -55,7 +55,7 @@ def test_config_has_the_compile_time_options_and_defaults_of_parameters() -> Non
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
         "shared_tree", "playout", "evaluation", "exploration_schedule", "exploration_by_depth",
-        "exploration_stdev", "groups", "tune",
+        "exploration_stdev", "groups", "tune", "many_playouts",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1

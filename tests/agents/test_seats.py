@@ -273,7 +273,7 @@ def test_convolution_on_a_torus_is_translation_equivariant():
 
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
-@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
+@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021", "mlp"])
 @pytest.mark.parametrize(
     "spec",
     [

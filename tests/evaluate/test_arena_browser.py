@@ -61,6 +61,15 @@ def test_a_whole_game_is_played(browser, address, id_, size):
     assert person.problems == []
 
 
+@pytest.mark.parametrize(
+    "sheet", ["eight_puzzle", "three_in_line", "prisoners_dilemma", "dice_race"]
+)
+def test_rule_sheets_for_any_number_of_players_are_played(browser, address, sheet):
+    with laptop_person(browser, address) as person:
+        person.start("gdl", {"path": sheet})
+        assert person.play_to_the_end() > 0
+
+
 def test_a_game_is_played_by_keyboard_alone(person):
     person.start("tictactoe", opponent="human")
     page = person.page

@@ -126,6 +126,54 @@ def test_a_replay_cannot_import_code(client):
     assert "not imported" in response.json()["error"]
 
 
+SHEET = """(role one) (init (at 1)) (<= (legal one go) (true (at 1)))
+(<= (next (at 2)) (does one go)) (<= terminal (true (at 2)))
+(<= (goal one 100) (true (at 2))) (<= (goal one 0) (true (at 1)))"""
+
+
+def replay_of_sheet(path):
+    """Return the text of a finished game of `SHEET` in a file."""
+    data = {"format": "ludoteca-replay", "game": f"gdl:path={path}", "seed": 0, "players": []}
+    return json.dumps(data | {"actions": [0], "returns": [1.0]})
+
+
+def test_only_offered_rule_sheets_are_read(client, tmp_path):
+    file = tmp_path / "secret.kif"
+    file.write_text(SHEET)
+    fields = client.post("/api/games/gdl", json={}).json()["fields"]
+    [path] = [field for field in fields if field["name"] == "path"]
+    assert path["kind"] == "choice"
+    assert {"breakthrough", "eight_puzzle", "tron"} <= set(path["options"])
+    body = {"game": "gdl", "params": {"path": str(file)}, "seats": ["human"]}
+    for response in (
+        client.post("/api/games/gdl", json=body["params"]),
+        client.post("/api/boards", json=body),
+    ):
+        assert response.status_code == 400
+        assert "path must be one of atari_go, " in response.json()["error"]
+    for spec in (f"gdl:path={file}", f"ludoteca/GDL-v0:path={file}"):
+        text = replay_of_sheet(file).replace(f"gdl:path={file}", spec)
+        response = client.post("/api/replays", content=text)
+        assert response.status_code == 400
+        assert "is not offered here" in response.json()["error"]
+
+
+@pytest.mark.interpreted
+def test_further_rule_sheets_are_offered(tmp_path):
+    file = tmp_path / f"{'long' * 20}.kif"
+    file.write_text(SHEET)
+    app = make_app(("random",), num_workers=1, sheets=(file,))
+    with TestClient(app, base_url=ADDRESS) as client:
+        form = client.post("/api/games/gdl", json={"path": str(file)}).json()
+        assert form["players"] == 1
+        body = {"game": "gdl", "params": {"path": str(file)}, "seats": ["human"]}
+        assert client.post("/api/boards", json=body).status_code == 201
+        response = client.post("/api/replays", content=replay_of_sheet(file))
+        assert response.status_code == 201, response.text
+    with pytest.raises(ValueError, match=r"there is no file 'missing.kif'"):
+        make_app(sheets=("missing.kif",))
+
+
 def test_random_requests_never_cause_a_server_error(client):
     """Every answer to a random request is a refusal with a reason, never a server error."""
     rng = random.Random(11)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ludoteca.evaluate.statistics.differences import mean_interval
-from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.evaluate.statistics.intervals import return_interval, score_interval, wilson
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,12 @@ def test_interval_of_a_mean_matches_hand_computation():
     assert mean_interval([5.0, 5.0]) == (5.0, 5.0, 5.0)
     with pytest.raises(ValueError, match="at least 2 values, got 1"):
         mean_interval([1.0])
+
+
+def test_interval_of_returns_is_that_of_their_scores():
+    # Returns of -1 and 1 only: 15 of 148 games won.
+    low, high = wilson(15, 148)
+    assert return_interval(2 * 15 / 148 - 1, 148) == pytest.approx((2 * low - 1, 2 * high - 1))
+    assert return_interval(0.3, 0) == (-1, 1)
+    with pytest.raises(ValueError, match=r"mean of returns must be from -1 to 1, got 1\.5"):
+        return_interval(1.5, 10)

@@ -6,14 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from boards import EVERY_GAME
+from chance_games import write
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
-from ludoteca.evaluate.seat_results import seat_results
+from ludoteca.evaluate.seat_results import seat_names, seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 
 pytestmark = pytest.mark.interpreted
@@ -222,12 +224,7 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", ("random",), {}, "a match of hex is between 2 agents, got 1: random"),
         ("hex", ("random",) * 3, {}, "between 2 agents, got 3: random, random, random"),
         ("hungry_geese", ("random",) * 5, {}, "between 2 to 4 agents, got 5"),
-        (
-            "hungry_geese:num_players=1",
-            ("random",),
-            {},
-            "has one player, and a match needs two players",
-        ),
+        ("hungry_geese:num_players=1", (), {}, "a match of hungry_geese needs an agent, got none"),
         ("hex", ("random", "zzz"), {}, "unknown agent 'zzz'; there are random, greedy"),
         (
             "hex",
@@ -330,3 +327,60 @@ def test_digests_identify_games():
         np.concatenate([half.game_digests for half in halves]).tolist()
         == match.game_digests[:100].tolist()
     )
+
+
+# One player chooses between a return of 1, 0 and -1, and one game has one ply.
+CHOICE = """
+(role player) (init (chosen nothing))
+(option good 100) (option fair 50) (option bad 0)
+(<= (legal player (choose ?option)) (option ?option ?points))
+(<= (next (chosen ?option)) (does player (choose ?option)))
+(<= terminal (not (true (chosen nothing))))
+(<= (goal player ?points) (true (chosen ?option)) (option ?option ?points))
+(<= (goal player 0) (true (chosen nothing)))
+"""
+
+
+class FirstAction(Agent):
+    """Agent that plays the first legal action, or forfeits."""
+
+    def __init__(self, game, forfeits=False):
+        super().__init__(game)
+        self.forfeits = forfeits
+
+    def act(self, states, seats, rngs, env_indices):
+        records = states.view(np.recarray)
+        first = [FORFEIT if self.forfeits else min(self.game.legal(s)) for s in records]
+        return np.array(first, np.int64)
+
+
+@pytest.mark.interpreted
+def test_agents_play_alone_in_one_player_games(tmp_path):
+    game = make_game("gdl", path=write(tmp_path, CHOICE))
+    agents = [FirstAction(game), "random", FirstAction(game, forfeits=True)]
+    match = play_match(game, agents, 300, num_replays=3)
+    assert game.action_names[0] == "choose bad"
+    first, random, forfeiting = match.totals
+    assert match.seats == ((first,), (random,), (forfeiting,))
+    assert (first.games, first.wins, first.losses, first.mean_return) == (100, 0, 100, -1)
+    assert (forfeiting.games, forfeiting.mean_return, len(match.forfeits)) == (100, -1, 100)
+    assert random.games == 100
+    # Six standard errors of the mean of uniform returns.
+    assert abs(random.mean_return) < 6 * np.sqrt(2 / 3 / 100)
+    assert random.wins + random.draws + random.losses == 100
+    assert match.by_seat[0].games == 300
+    assert [len(replay.actions) for replay in match.replays] == [1, 1, 0]
+    rows = [line.split() for line in str(match).splitlines()]
+    assert ["games", "mean", "return", "solved", "%"] in rows
+    assert ["100", "-1.000", "(-1.000", "to", "-0.926)", "0.0", "(0.0", "to", "3.7)"] in rows
+    (alone,) = seat_results(match, seat_names(game))
+    assert (alone["seat"], alone["distinct"], alone["mean_return"]) == ("alone", 1, -1)
+    with pytest.raises(ValueError, match="has one player, and a match between agents needs two"):
+        make_match_agents(game, ["random", "random"])
+
+
+def test_matches_of_general_sum_games_have_mean_returns():
+    match = play_match("gdl:path=prisoners_dilemma", ["random", "random"], 20)
+    heading = next(line for line in str(match).splitlines() if "score" in line)
+    assert heading.split()[-1] == "return"
+    assert "return: mean return" in str(match)

@@ -58,3 +58,15 @@ def test_record_of_no_games_is_empty():
         0,
         0,
     )
+
+
+def test_records_of_one_player():
+    returns = np.array([[1.0], [-1.0], [0.5], [0.0], [1.0]])
+    seating = np.array([[0], [1], [0], [1], [0]])
+    first, second = (agent_record(returns, seating, agent) for agent in (0, 1))
+    assert (first.games, first.wins, first.draws, first.losses) == (3, 2, 1, 0)
+    assert first.points == 1 + 0.75 + 1
+    assert first.mean_return == pytest.approx(2.5 / 3)
+    assert first.mean_rank == 1
+    assert (second.games, second.wins, second.draws, second.losses) == (2, 0, 1, 1)
+    assert (second.points, second.mean_return, second.win_rate) == (0.5, -0.5, 0)

@@ -108,7 +108,10 @@ def test_runs_of_an_ablation_differ_in_their_seeds_only():
 
 
 def test_float32_runs_differ_from_the_others_in_their_precision_only():
-    for other, name in [("ablation-both-3", "float32-3"), ("best", "float32-best")]:
+    runs = {name: name.removeprefix("float32-") for name in FLOAT32_TASKS}
+    runs |= {f"float32-{seed}": f"ablation-both-{seed}" for seed in range(5)}
+    assert set(runs.values()) >= {"best", "simple", "mirrored", "second", "board-8"}
+    for name, other in runs.items():
         half, single = parsed(PAPER_TASKS[other]), parsed(FLOAT32_TASKS[name])
         assert (half.precision, single.precision) == ("auto", "float32")
         assert replace(half, precision="float32", run_dir=single.run_dir) == single
@@ -146,7 +149,7 @@ def write_fake_run(
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": config | {"games": games, "opponent": "mixed:epsilon=0.2"},
+        "config": config | {"games": games, "opponent": "mixed:epsilon=0.2", "agent_seat": seat},
         "training": {
             "games": 100 * len(rates),
             "updates": 1,
@@ -174,7 +177,7 @@ def fake_runs(tmp_path):
     """Return a folder with invented runs of all tasks."""
     folder = tmp_path / "runs"
     for name, run in {**PAPER_TASKS, **FLOAT32_TASKS}.items():
-        seat = "second" if name == "second" else "first"
+        seat = "second" if name.endswith("second") else "first"
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
         wins = WINS_BY_SEED[int(name[-1])] if name.startswith("ablation-memory") else 700
         write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, wins)
@@ -214,6 +217,9 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     assert "rewards 100 | - | 70.0, 70.0, 70.0, 70.0, 1 diverged | - | - | 0.05," in text
     assert f"- `ablation-weights-1`: {DIVERGED}." in text
     assert "float32 less bfloat16 with the same seed, is\n0.0 (0.0 to 0.0) %" in text
+    greedy = "27.0 | 90.0 | 70.0 (67.1 to 72.8) |"
+    assert f"| `second` | 9 | {greedy} {greedy}" in text
+    assert f"| `simple` | 55 | {greedy} {greedy}" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")

@@ -1,5 +1,7 @@
 """Games with chance and hidden information: kernels, environments, positions, agents."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from chance_games import COINS, MATCH, SHEETS, chance_to_win, play, true_fluents, write
@@ -8,9 +10,12 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
 from ludoteca.agents.search.sequential.tree import UNEXPANDED, entry_dtype
+from ludoteca.envs.contract_chance import check_chance
+from ludoteca.envs.contract_positions import ContractError
 from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.gdl.game import new_position, rules
 from ludoteca.envs.gdl.percepts import percept_names
+from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import make_game
 from ludoteca.testing import check_game, check_kernels
 
@@ -20,6 +25,14 @@ pytestmark = pytest.mark.interpreted
 @pytest.mark.parametrize("name", SHEETS)
 def test_kernels_keep_the_contract(name):
     check_kernels(make_game("gdl", path=name), games=5)
+
+
+@pytest.mark.parametrize("name", ["dice_race", "kuhn_poker"])
+def test_chance_that_is_not_enumerated_is_found(name):
+    game = make_game("gdl", path=name)
+    assert game.chance is not None
+    with interpreting(), pytest.raises(ContractError, match="does not enumerate the position"):
+        check_chance(replace(game, chance=game.chance._replace(count=lambda s: 1)))
 
 
 @pytest.mark.parametrize("name", ["dice_race", "kuhn_poker"])

@@ -242,6 +242,7 @@ def test_info_describes_a_sheet(capsys):
     status, out, _ = run(capsys, "gdl", "info", "tron", "--seconds", "0.01")
     assert status == 0
     assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
+    assert "groups 2 of exactly one, proved: (head blue ? ?) (head red ? ?); " in out
     assert "moves 8: east north south west" in out
     assert "actions 4: red 4, blue 4" in out
     assert "max_plies 200, a limit, as no bound is proved" in out
@@ -261,7 +262,11 @@ def test_info_describes_a_sheet(capsys):
             "--kernels takes no --traces, --conf",
         ),
         (["gdl", "--kernels", "--only", "nonsense"], "has no sheet nonsense"),
-        (["gdl", "--kernels", "--peers"], "takes --peers or --kernels, not both"),
+        (
+            ["gdl", "--kernels", "--peers"],
+            "takes one of --peers, --kernels, --playouts, got --peers, --kernels",
+        ),
+        (["gdl", "--playouts", "--keep"], "bench gdl --playouts takes no --traces"),
         (["envs", "--kernels"], "are for bench gdl, not bench envs"),
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
         (["mcts", "--conformance", "compiled"], "are for bench gdl, not bench mcts"),
@@ -284,6 +289,22 @@ def test_bench_of_kernels_writes_page_and_numbers(tmp_path, capsys):
     assert len(row["steps"]) == len(row["simulations"]) == 5
     assert min(row["steps"]) > max(row["simulations"]) > 0
     assert "| tictactoe | 102 | 84 |" in page.read_text()
+
+
+@pytest.mark.slow
+def test_bench_of_playouts_writes_page_and_numbers(tmp_path, capsys):
+    page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
+    options = ["--only", "tictactoe", "--seconds", "0.05", "--page", page, "--json", numbers]
+    status, out, _ = run(capsys, "bench", "gdl", "--playouts", *map(str, options))
+    assert status == 0
+    assert out.startswith("tictactoe: N = 1, playouts/s ")
+    (row,) = json.loads(numbers.read_text())["sheets"]
+    assert row["together"]
+    assert [len(rates) for rates in row["playouts"].values()] == [5] * 4
+    assert min(min(rates) for rates in row["playouts"].values()) > 0
+    cells = page.read_text().splitlines()[-1].split("|")
+    assert cells[1].strip() == "tictactoe"
+    assert len(cells) == 2 + 10
 
 
 def test_steps_have_three_digits():

@@ -86,10 +86,11 @@ def test_errors_show_games_without_default_parameters(capsys):
     assert make_game("gdl:path=tron").short_spec == "gdl:path=tron"
     assert make_game("hex").short_spec == "hex"
     assert make_game("hex:board_size=5,swap=True").short_spec == "hex:board_size=5,swap=True"
-    arguments = ["match", "gdl:path=eight_puzzle", "--agents", "random", "random"]
-    error = run(capsys, *arguments)[2]
+    arguments = ["match", "gdl:path=eight_puzzle", "--agents", "random", "random", "--sprt"]
+    error = run(capsys, *arguments, "0", "20")[2]
     assert error == (
-        "ludoteca: gdl:path=eight_puzzle has one player, and a match needs two players\n"
+        "ludoteca: gdl:path=eight_puzzle has one player, and a match between agents needs two "
+        "players\n"
     )
 
 

@@ -18,8 +18,8 @@ from ludoteca.envs.gdl.errors import GDLWarning
 from ludoteca.envs.gdl.game import dynamics, make_network_game, rules
 from ludoteca.envs.gdl.interpreted_network import observe_dynamics
 from ludoteca.envs.gdl.interpreter import make_interpreter
-from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.envs.gdl.state_record import CONFLICT, LIMIT, STUCK, TERMINAL
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.solve import solve
 from ludoteca.testing import check_game, check_kernels

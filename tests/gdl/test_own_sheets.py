@@ -29,8 +29,8 @@ def golden_trace(name: str) -> tuple[TracePosition, ...]:
 
 def test_every_sheet_is_in_the_table():
     others = {
-        "dice_race", "eight_puzzle", "kriegspiel_tictactoe", "kuhn_poker", "prisoners_dilemma",
-        "three_in_line",
+        "dice_race", "eight_puzzle", "kriegspiel_tictactoe", "kuhn_poker", "leduc_poker",
+        "prisoners_dilemma", "three_in_line",
     }  # fmt: skip
     assert set(GAME_SHEETS) | others == set(sheet_names())
     assert all(sheet.path == find_sheet(name) for name, sheet in GAME_SHEETS.items())

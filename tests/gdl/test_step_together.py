@@ -10,7 +10,7 @@ from ludoteca.envs.contract_many import check_many
 from ludoteca.envs.contract_positions import ContractError
 from ludoteca.envs.registry import make_game
 
-SIZE = 70  # more than `MIN_GAMES`, and no multiple of 64
+SIZE = 70  # more than `MIN_TOGETHER`, and no multiple of 64
 SETTINGS = [
     {},
     {"opponent": "random", "agent_seat": "random", "autoreset_mode": "SameStep"},

@@ -28,7 +28,8 @@ LOOK = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   const { turn, plies } = document.querySelector(".game").dataset;
   return {
-    turn, plies: Number(plies), directions: count(".pad button"), cells: count(".cells .choice"),
+    turn, plies: Number(plies), directions: count(".pad button"),
+    options: count(".options button"), cells: count(".cells .choice"),
     buttons: count(".choices button"), touches: navigator.maxTouchPoints > 0,
   };
 }"""
@@ -87,6 +88,9 @@ class Person:
             field = self.page.locator(f"#param-{name}")
             if field.get_attribute("type") == "checkbox":
                 field.set_checked(value == "True")
+            elif field.evaluate("field => field.tagName") == "SELECT":
+                with self.page.expect_response(re.compile(r"/api/games/")):
+                    field.select_option(value)
             else:
                 with self.page.expect_response(re.compile(r"/api/games/")):
                     field.fill(value)
@@ -116,6 +120,9 @@ class Person:
                 return seen["plies"]
             if seen["directions"]:
                 self.page.keyboard.press(ARROWS[self._choose.randrange(seen["directions"])])
+                self._wait_for(f':not([data-plies="{seen["plies"]}"])')
+            elif seen["options"]:
+                self._press(".options button", seen["options"], seen)
                 self._wait_for(f':not([data-plies="{seen["plies"]}"])')
             elif seen["turn"] == "person":
                 self._move(seen)

@@ -1,4 +1,4 @@
-"""Games from rule sheets with chance: two sheets, steps, and a test statistic."""
+"""Games from rule sheets with chance: sheets, steps, and a test statistic."""
 
 from functools import cache
 
@@ -7,7 +7,7 @@ import numpy as np
 from ludoteca.envs.gdl.board_layout import fluent_bits
 from ludoteca.envs.gdl.game import rules
 
-SHEETS = ("dice_race", "kriegspiel_tictactoe", "kuhn_poker")
+SHEETS = ("dice_race", "kriegspiel_tictactoe", "kuhn_poker", "leduc_poker")
 
 # One player guesses coins, which are tossed while the player waits; the player sees the tosses.
 COINS = """

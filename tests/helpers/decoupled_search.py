@@ -5,8 +5,8 @@ from boards import small_spec
 
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.simultaneous.search import NUM_STATES, make_search, search_kernel
-from ludoteca.agents.search.simultaneous.tree import NODE, table_size
+from ludoteca.agents.search.simultaneous.search import make_search, search_kernel
+from ludoteca.agents.search.simultaneous.tree import NODE, NUM_STATES, table_size
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.hungry_geese import hungry_geese

@@ -81,6 +81,8 @@ def make_cases() -> dict[str, Case]:
         "decisive win": "decisive=win",
         "decisive both": "decisive=both",
         "playout depth": "playout.depth=3,playout.evaluation=returns",
+        "playouts": "playout.count=3",
+        "playouts mast": "playout.count=3,playout.depth=6,mast=gibbs,decisive=win",
         "max_robust": "action_selection=max_robust",
         "mean": "action_selection=mean",
         "by policy": "action_selection=policy,policy=ucb_tuned",
@@ -96,6 +98,9 @@ def make_cases() -> dict[str, Case]:
     }.items():
         cases[f"connect4 {name}"] = Case(small, f"mcts:simulations=80,{options}", plies=4)
     larger = "connect4:rows=5,columns=5"
+    cases["rule sheet playouts"] = Case(
+        "gdl:path=tictactoe", "mcts:simulations=3,playout.count=33", plies=2
+    )
     cases["connect4 reuse"] = Case(larger, "mcts:simulations=60,reuse=True", moves=3)
     cases["connect4 reuse rave"] = Case(larger, "mcts:simulations=60,reuse=True,amaf=rave", moves=3)
     cases["hex rave"] = Case("hex:board_size=4", "mcts:simulations=60,amaf=rave,policy=uct")
@@ -119,6 +124,7 @@ def make_cases() -> dict[str, Case]:
     )
     for name, options in {
         "safe": "playout=safe",
+        "playouts": "playout.count=3",
         "fpu": "fpu=0.7",
         "max_robust": "action_selection=max_robust",
         "mean": "action_selection=mean",

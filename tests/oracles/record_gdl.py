@@ -38,8 +38,8 @@ GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
 # More games of sheets whose games are short.
 MORE_GAMES = {
-    "dice_race": 5, "kriegspiel_tictactoe": 10, "kuhn_poker": 20, "prisoners_dilemma": 5,
-    "three_in_line": 10, "tictactoe": 10, "tron": 20,
+    "dice_race": 5, "kriegspiel_tictactoe": 10, "kuhn_poker": 20, "leduc_poker": 20,
+    "prisoners_dilemma": 5, "three_in_line": 10, "tictactoe": 10, "tron": 20,
 }  # fmt: skip
 DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same file
 FIRST_SECONDS = 1.0  # CPU seconds of the first part of a recording

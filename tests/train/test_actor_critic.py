@@ -9,8 +9,9 @@ from actor_critic_settings import TINY, TINY_SEARCH, TINY_SEARCH_GEESE, algorith
 
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.evaluate.match import play_match
+from ludoteca.train.actor_critic_rollout import LEARNER
 from ludoteca.train.loop import RLTraining
-from ludoteca.train.ppo import LEARNER, PPO, clipped_loss
+from ludoteca.train.ppo import PPO, clipped_loss
 from ludoteca.train.returns import advantages
 from ludoteca.train.search_imitation import SearchImitation
 from ludoteca.train.uib2021 import uib2021_loss

@@ -237,7 +237,6 @@ def test_invalid_generation_settings_raise(tmp_path):
     for settings, message in (
         ({"agents": ("nobody",)}, "unknown agent 'nobody'"),
         ({"game": "tron", "agents": ("random",) * 3}, "between 2 agents, got 3"),
-        ({"game": "hungry_geese:num_players=1", "agents": ("random",)}, "has one player"),
     ):
         with pytest.raises(ValueError, match=message):
             play_games(GenerationConfig(games=1, **settings))

@@ -10,11 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from chance_games import play, true_fluents
 from torch.nn import functional
 
 from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.nfsp import NFSPAgent
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.engine.chance_outcomes import starting_positions
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.exploit import exploitability
@@ -84,6 +88,32 @@ def test_transitions_lead_to_the_next_decision_of_the_same_player(tmp_path):
     assert records["reward"].tolist() == [0, 0, 0.5, -0.5, 0, 0, 1, -1]
     assert records["discount"] == pytest.approx([0.9, 0.9, 0, 0, 0.9, 0.9, 0, 0])
     assert records["imitated"].tolist() == [1, 0, 0, 1, 1, 0, 1, 0]
+
+
+@pytest.mark.interpreted
+def test_networks_see_what_their_player_knows_and_no_more():
+    game = make_game("gdl:path=kuhn_poker")
+    encoder, planes_of, known_of = SeatEncoder(game, "plain"), {}, {}
+
+    def visit(s, moves):
+        if game.is_terminal(s):
+            return
+        player = game.player(s)
+        planes, mask = encoder.encode(np.array([s], game.state), np.array([player]))
+        (card,) = (
+            f.split()[2] for f in true_fluents(game, s) if ("has first", "has second")[player] in f
+        )
+        known, seen = (player, card, *moves), (planes.tobytes(), mask.tobytes())
+        assert planes_of.setdefault(known, seen) == seen
+        assert known_of.setdefault(seen, known) == known
+        for action in game.legal(s):
+            after = s.copy()
+            play(game, after, game.action_names[action])
+            visit(after, [*moves, action])
+
+    for s in view_records(starting_positions(game)[0]):
+        visit(s, [])
+    assert len(planes_of) == len(known_of) == 12
 
 
 @pytest.mark.interpreted
@@ -203,7 +233,7 @@ def test_exploration_decays_and_settings_are_validated():
         NFSPConfig(anticipatory_param=1.5)
 
 
-# Settings of the results in docs/training.md.
+# Settings of the results in docs/results/nfsp, with fewer games.
 LEARNING = {
     "games": 6_000,
     "games_per_iteration": 64,
@@ -241,3 +271,15 @@ def test_average_policy_is_less_exploitable_than_the_best_response(tmp_path):
     best_response = make_agent(f"nfsp:{tmp_path},policy=best_response", game)
     assert exploitability(game, best_response).exploitability == 1
     assert average < 0.65
+
+
+@pytest.mark.slow
+def test_average_policy_of_kuhn_poker_approaches_an_equilibrium(tmp_path):
+    name, network = "gdl:path=kuhn_poker", replace(NETWORK, kind="mlp", filters=64, blocks=2)
+    game = make_game(name)
+    random = exploitability(game, make_agent("random", game)).exploitability
+    training = make_training(tmp_path, game=name, **(LEARNING | {"network": network}))
+    for _ in training.run():
+        pass
+    average = exploitability(game, make_agent(f"nfsp:{tmp_path}", game)).exploitability
+    assert average < 0.6 * random

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ludoteca.train.epoch_report import ValidationReport, validation_table
-from ludoteca.train.report import results_table
+from ludoteca.train.evaluation_table import results_table
 
 
 def printed(table, width: int) -> str:

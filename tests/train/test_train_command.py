@@ -98,12 +98,6 @@ def test_joint_actions_of_search_imitation_are_bounded():
         find_algorithm("search-imitation").check_game(game)
 
 
-def test_sequential_games_of_three_players_have_no_algorithm():
-    game = SimpleNamespace(simultaneous=False, num_players=3, spec="halma", name="halma")
-    with pytest.raises(ValueError, match="no algorithm learns sequential games of 3 players"):
-        choose_algorithm(game)
-
-
 @pytest.mark.parametrize(
     ("name", "game"),
     [("dqn", "hex:board_size=3"), ("alphazero", "connect4"), ("ppo", "tron")],

@@ -10,7 +10,7 @@ from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run_layers
 from ludoteca.agents.external.kaggle.torch_layers import Weights, add_array, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
-from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
+from ludoteca.agents.networks.ac_network import ACNetwork, MLPBody, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_hand_crafted_features
 from ludoteca.agents.search.network.policy_improvement import improved_policies
@@ -151,6 +151,11 @@ def residual_layers(body: ResidualBody, weights: Weights, value: bool) -> Layers
     return (*trunk_layers(body.trunk, weights), ("concat", tuple(pooled)), *head)
 
 
+def mlp_layers(body: MLPBody, weights: Weights, value: bool) -> Layers:
+    """Return the layers of a multilayer perceptron; the value is one more output."""
+    return (("flatten",), *layers_of(body.layers, weights))
+
+
 def trunk_layers(module: Trunk, weights: Weights) -> Layers:
     """Return the layers of a convolution and residual blocks."""
     padding = "circular" if module.torus else "zeros"
@@ -185,4 +190,5 @@ def convolution_layers(module: Any, padding: str, weights: Weights) -> Layers:
 BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
     UIB2021Body: uib2021_layers,
     ResidualBody: residual_layers,
+    MLPBody: mlp_layers,
 }

@@ -58,9 +58,10 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
         table: the transposition table, dtype `tree.entry_dtype(game.action_dtype)`; may be empty
             without transpositions and chance.
-        states: positions, `states[START]` the root's. Shape `[3]`.
-        words: the same memory as unsigned integers. Shape `[3, words]`.
-        work: a record of `config.work_dtype(game)`.
+        states: positions, `states[START]` the root's: `NUM_STATES` and those of playouts, see
+            `ludoteca.agents.search.leaf_parallel.num_playout_states`.
+        words: the same memory as unsigned integers, one row for each position.
+        work: a record of `work_dtype(game, config)` of `ludoteca.agents.search.config`.
         params: the parameters of all players, a record of `config.SEARCH_PARAMS`, shape `[1]`. With
             `config.tune` those of each player, records of
             `ludoteca.agents.search.tuning.TUNED_PARAMS`, shape `[players]`.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
+from ludoteca.agents.search.leaf_parallel import num_playout_states
 from ludoteca.agents.search.sequential.tree import NUM_STATES, SHARED, entry_dtype, node_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
@@ -58,8 +59,9 @@ class ThreadWorkspace(NamedTuple):
 
 def _make_thread_arrays(game: Game, config: SearchConfig) -> tuple[NDArray[Any], ...]:
     """Return the `states`, `words` and `work` of one thread."""
-    states = aligned_zeros(NUM_STATES, game.state)
-    states[:] = game.empty(NUM_STATES)
+    num_states = NUM_STATES + num_playout_states(game, config)
+    states = aligned_zeros(num_states, game.state)
+    states[:] = game.empty(num_states)
     return states, as_words(states), aligned_zeros(1, work_dtype(game, config))
 
 

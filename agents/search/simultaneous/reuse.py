@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.simultaneous.search import START
-from ludoteca.agents.search.simultaneous.tree import ROOT, make_table
+from ludoteca.agents.search.simultaneous.tree import ROOT, START, make_table
 from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchWorkspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory

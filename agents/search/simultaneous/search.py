@@ -18,16 +18,14 @@ from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.exploration import make_exploration
-from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
+from ludoteca.agents.search.playouts import make_move_record
+from ludoteca.agents.search.simultaneous.playout import make_playout
 from ludoteca.agents.search.simultaneous.selection import NO_ACTION, NO_NODE, make_selection
-from ludoteca.agents.search.simultaneous.tree import FULL, ROOT, make_table
+from ludoteca.agents.search.simultaneous.tree import CURRENT, FULL, ROOT, START, make_table
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
-
-START, CURRENT = range(2)  # positions of a search: the root's, and the simulation's current one
-NUM_STATES = 2
 
 
 @factory("search")
@@ -63,8 +61,9 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
             `[nodes, players, actions]`.
         table: the children, see `tree.make_table`.
         size: number of nodes.
-        states: positions, `states[START]` the root's. Shape `[2]`.
-        work: a record of `config.work_dtype(game)`.
+        states: positions, `states[START]` the root's: `NUM_STATES` and those of playouts, see
+            `ludoteca.agents.search.leaf_parallel.num_playout_states`.
+        work: a record of `work_dtype(game, config)` of `ludoteca.agents.search.config`.
         params: a record of `config.SEARCH_PARAMS`.
         simulations: number of simulations.
     """
@@ -121,7 +120,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
                 size = max(size, child + 1)
                 node = child
                 nodes[node].visits += 1
-            play_out(s, work, params)
+            play_out(states, s, work, params)
             back_up(arms, work, depth)
         return size
 
@@ -165,32 +164,3 @@ def make_backup(game: Game, config: SearchConfig) -> Callable[..., None]:
                         arm.amaf_value += work.scores[p]
 
     return back_up
-
-
-@factory()
-def make_playout(game: Game, config: SearchConfig) -> Callable[..., None]:
-    """Return the kernel `play_out(s, work, params)`.
-
-    It plays a playout from `s`, at most `params.playout_depth` plies, and writes the players'
-    scores in [0, 1] to `work.scores`.
-    """
-    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    players = game.num_players
-    playout_action = make_playout_action(game, config)
-    write_scores = make_scoring(game, config)
-    record, _, _ = make_move_record(game, config)
-
-    @kernel
-    def play_out(s: Any, work: Any, params: Any) -> None:
-        plies = 0
-        while plies < params.playout_depth and not is_terminal(s):
-            for p in range(players):
-                n = legal_actions(s, p, work.legal)
-                action = playout_action(s, p, n, work, params) if n > 0 else NO_ACTION
-                record(work, p, action)
-                work.joint[p] = max(action, 0)
-            step(s, work.joint)
-            plies += 1
-        write_scores(s, work)
-
-    return play_out

@@ -26,6 +26,10 @@ NODE_FIELDS = (
 )
 NODE = np.dtype(list(NODE_FIELDS), align=True)
 
+# Positions of a search: the root's, and that of the simulation.
+START, CURRENT = range(2)
+NUM_STATES = 2
+
 
 def table_size(nodes: int) -> int:
     """Return the length of the hash table for `nodes` nodes: a power of 2, at most half full."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
+from ludoteca.agents.search.leaf_parallel import num_playout_states
 from ludoteca.agents.search.sequential.workspace import aligned_zeros
-from ludoteca.agents.search.simultaneous.search import NUM_STATES, START
-from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
+from ludoteca.agents.search.simultaneous.tree import NODE, NUM_STATES, ROOT, START, table_size
 from ludoteca.agents.search.statistics import make_arms, summed_fields
 from ludoteca.envs.game import Game
 
@@ -23,8 +23,8 @@ class DecoupledThreadWorkspace(NamedTuple):
         arms: statistics of the players' actions, dtype `statistics.arm_dtype(config.policy)`. Shape
             `[max_nodes, players, actions]`.
         table: hash table of the children, see `tree.make_table`.
-        states: positions, the root's at `START`. Shape `[NUM_STATES]`.
-        work: other scratch space, dtype `config.work_dtype(game)`. Shape `[1]`.
+        states: positions, the root's at `START`, and those of playouts from `NUM_STATES` on.
+        work: other scratch space, dtype `work_dtype(game, config)` of `config`. Shape `[1]`.
     """
 
     nodes: NDArray[np.void]
@@ -36,14 +36,15 @@ class DecoupledThreadWorkspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledThreadWorkspace":
         """Return the workspace of one tree and one thread."""
-        states = aligned_zeros(NUM_STATES, game.state)
-        states[:] = game.empty(NUM_STATES)
+        num_states = NUM_STATES + num_playout_states(game, config)
+        states = aligned_zeros(num_states, game.state)
+        states[:] = game.empty(num_states)
         return cls(
             np.zeros(max_nodes, NODE),
             make_arms(config.policy, (), max_nodes, game.num_players, game.num_actions),
             np.zeros(table_size(max_nodes), np.int32),
             states,
-            aligned_zeros(1, work_dtype(game)),
+            aligned_zeros(1, work_dtype(game, config)),
         )
 
 

@@ -176,7 +176,7 @@ export class GameView {
     if (!this.isPresent) return "this is an earlier position: step to the last one to move";
     if (state.over) return "the game is over";
     if (state.failure) return state.failure;
-    if (board.simultaneous) return "choose directions with the arrow keys or the buttons";
+    if (board.simultaneous) return `choose by ${this.steering.controls()}`;
     return `it is the turn of ${state.seats[state.to_act[0]]}${state.paused ? ", which is paused" : ""}`;
   }
 

@@ -10,7 +10,8 @@ export async function showLobby(main) {
   const place = h("section", { class: "form-place" });
   const list = h("div", { class: "games", role: "group", "aria-label": "Games" });
   for (const game of games) {
-    const players = `${game.players} players${game.simultaneous ? ", simultaneous" : ""}`;
+    const players = game.players === null
+      ? "any number of players" : `${game.players} players${game.simultaneous ? ", simultaneous" : ""}`;
     const choose = () => {
       for (const other of list.children) other.setAttribute("aria-pressed", other === button);
       new GameForm(place, game, ({ id }) => (location.hash = `#/game/${id}`));

@@ -1,4 +1,4 @@
-// Choice of directions in simultaneous games: keys for up to two people, and buttons for touch.
+// Choice of actions in simultaneous games: buttons, and keys for up to two people who steer.
 
 import { h } from "./dom.js";
 
@@ -39,20 +39,38 @@ export class KeyboardPlayers {
     this.view.send("choose", { player, action });
   }
 
+  // Whether all actions are directions.
+  get steers() {
+    return this.view.board.actions.every((name) => name in ARROWS);
+  }
+
+  // How people choose, such as "arrow keys or the buttons".
+  controls() {
+    const sets = this.steers ? this.people.slice(0, KEY_SETS.length) : [];
+    const keys = sets.map((_, k) => KEY_SETS[k].name).join(" and ");
+    return keys ? `${keys} or the buttons` : "the buttons";
+  }
+
   // The status of a paused game: how people start it.
   invitation() {
-    const keys = this.people.slice(0, KEY_SETS.length).map((_, k) => KEY_SETS[k].name).join(" and ");
-    return keys ? `paused: ${keys} or the buttons start the game` : "paused";
+    return this.people.length ? `paused: ${this.controls()} start the game` : "paused";
   }
 
   // Groups of buttons, one for each person who can choose now.
   pads() {
     const { state, board, isPresent } = this.view;
     if (!isPresent || state.over) return [];
-    return this.people.filter((player) => state.to_act.includes(player)).map((player) =>
-      h("div", { class: "pad", role: "group", "aria-label": `Direction of ${board.players[player].name}` },
-        state.legal_by_player[player].map((action) =>
-          h("button", { type: "button", class: `pad-${board.actions[action]}`, "aria-label": `${board.players[player].name}: ${board.actions[action]}`,
-            onclick: () => this.choose(player, action) }, ARROWS[board.actions[action]] ?? board.actions[action]))));
+    return this.people.filter((player) => state.to_act.includes(player)).map((player) => {
+      const { name } = board.players[player];
+      const button = (action) => {
+        const text = board.actions[action];
+        return h("button", {
+          type: "button", class: this.steers ? `pad-${text}` : "", "aria-label": `${name}: ${text}`,
+          onclick: () => this.choose(player, action),
+        }, ARROWS[text] ?? text);
+      };
+      return h("div", { class: this.steers ? "pad" : "options", role: "group", "aria-label": `Actions of ${name}` },
+        this.steers ? null : h("strong", {}, name), state.legal_by_player[player].map(button));
+    });
   }
 }

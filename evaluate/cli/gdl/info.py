@@ -26,9 +26,10 @@ def info(
     """Compile a rule sheet, play random games, and describe it.
 
     Shows roles, goals, whether the game is sequential, and whether that and the limit of its length
-    are proved, fluents, moves of all roles, actions of each player, percepts, gates, the length of
-    random games, speed, faults in these games (a role without a legal move, a player with no or
-    several goals, or games that do not end), and the board with its symmetries. A sheet that
+    are proved, fluents, groups of fluents of which exactly one or at most one is true in each
+    state, moves of all roles, actions of each player, percepts, gates, the length of random games,
+    speed, faults in these games (a role without a legal move, a player with no or several goals, or
+    games that do not end), and the board with its symmetries. A sheet that
     exceeds a limit of the compilation is interpreted; then only roles, random games, speed and
     faults are known.
 
@@ -84,6 +85,7 @@ def _rows(path: Path, machine: "RuleMachine", seconds: float) -> dict[str, str]:
         "max_plies": f"{dynamics.max_plies:,}, "
         + ("proved" if dynamics.max_plies_proved else "a limit, as no bound is proved"),
         "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
+        "groups": _groups(network, dynamics),
         "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
         "actions": _actions(network, dynamics),
         "percepts": (
@@ -111,6 +113,21 @@ def _dynamics(network: "Network", dynamics: "Dynamics") -> str:
     if not dynamics.moves_proved:
         return "sequential, proved; guarded: each step verifies that roles have legal moves"
     return "sequential, proved"
+
+
+def _groups(network: "Network", dynamics: "Dynamics") -> str:
+    """Return the numbers of groups of fluents, and whether they are proved."""
+    from ludoteca.envs.gdl.one_hot import find_groups
+
+    patterns: dict[str, list[str]] = {}
+    for group in sorted(find_groups(network, dynamics), key=lambda g: (-g.proved, -g.exactly_one)):
+        count = "exactly one" if group.exactly_one else "at most one"
+        source = "proved" if group.proved else "observed in random games"
+        patterns.setdefault(f"of {count}, {source}", []).append(group.pattern)
+    return (
+        "; ".join(f"{len(terms):,} {kind}: {_shortened(terms)}" for kind, terms in patterns.items())
+        or "none found"
+    )
 
 
 def _actions(network: "Network", dynamics: "Dynamics") -> str:

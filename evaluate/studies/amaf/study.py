@@ -21,17 +21,19 @@ CONSTANTS = (0.0, 0.1, 0.5, 2.0)  # exploration constants of UCB1
 # if the second mean has many more.
 BIASES = (0.01, 0.05, 0.1, 0.3)
 SIMULATIONS, GAMES_PER_CELL = 100, 200
+# Constants and biases with which 1,000 simulations are compared.
+OTHER_CONSTANTS, OTHER_BIASES = (0.0, 0.1), (0.01, 0.1)
 # Grids with other budgets, by the name of the part: settings that differ from the grid above. The
 # policy without AMAF statistics plays at equal simulations only.
-OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
-    "equal-time": {"amaf": ("rave", "grave"), "equal_time": True},
-    "more-simulations": {"simulations": 1_000, "games": 50, "constants": (0.0,)},
-    "more-time": {
-        "amaf": ("rave", "grave"), "simulations": 1_000, "games": 50, "constants": (0.0,),
-        "equal_time": True,
-    },
+AT_EQUAL_TIME: Mapping[str, Any] = {"amaf": ("rave", "grave"), "equal_time": True}
+MORE_SIMULATIONS: Mapping[str, Any] = {
+    "simulations": 1_000, "games": 50, "constants": (0.0,), "biases": OTHER_BIASES,
 }  # fmt: skip
-OTHER_CONSTANTS, OTHER_BIASES = (0.0, 0.1), (0.01, 0.1)
+OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
+    "equal-time": AT_EQUAL_TIME,
+    "more-simulations": MORE_SIMULATIONS,
+    "more-time": {**MORE_SIMULATIONS, **AT_EQUAL_TIME},
+}
 Cell = Mapping[str, Any]  # `"wins"`, `"draws"` and `"games"` of a cell, or of a sum of cells
 
 
@@ -48,8 +50,7 @@ def make_study(fast: bool = False) -> Study:
     parts = {"amaf": grid_tasks("", settings)}
     budgets = {}
     for part, changes in OTHER_BUDGETS.items():
-        smaller = {"constants": OTHER_CONSTANTS, "biases": OTHER_BIASES, **changes}
-        budgets[part] = settings | smaller | ({"games": 10} if fast else {})
+        budgets[part] = {**settings, **changes, **({"games": 10} if fast else {})}
         parts[part] = grid_tasks(f"-{part}", budgets[part])
     names = {
         "settings": settings, "budgets": budgets, "equivalence": equivalence, "pool": pool,
