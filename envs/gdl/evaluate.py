@@ -53,7 +53,7 @@ def make_evaluation(
     interpret_fast = None
     if len(program.gates) > MAX_PYTHON_GATES:
         interpret_fast = CompiledInterpreter(program, num_fluents, num_moves)
-    straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
+    straight = is_straight(program)
     kind = "straight" if straight else f"events {event_sources()}"
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
@@ -87,6 +87,11 @@ def make_evaluation(
             return evaluate_events
 
     return evaluate
+
+
+def is_straight(program: Program) -> bool:
+    """Return whether a program becomes straight-line machine code."""
+    return len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
 
 
 def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:

@@ -5,22 +5,26 @@ reference implementation of General Game Playing.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from json import dumps
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rich.console import Console
-
+from ludoteca.envs.gdl.own_sheets import FOLDER
+from ludoteca.evaluate.bench.gdl_compiled import KERNELS
+from ludoteca.evaluate.bench.gdl_survey import (
+    MAX_LOAD_SECONDS,
+    Survey,
+    SurveyFiles,
+    run_survey,
+    written_by,
+)
 from ludoteca.evaluate.gdl.coverage import MAX_REASON, SheetCoverage, survey
-from ludoteca.evaluate.gdl.sheet_files import sheet_files
+from ludoteca.evaluate.gdl.kernel_checks import KernelCheck
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import read_json, write_atomically
-from ludoteca.provenance import load_average, run_provenance
 
 COMPARED_GAMES = 10  # finished games of a sheet that make its comparison complete
-MAX_LOAD_SECONDS = 30.0  # CPU time within which a sheet should load
 HEADINGS = (
     "sheet", "dynamics", "roles", "fluents", "moves", "board", "symmetries", "gates", "load, s",
     "plies", "steps/s", "positions", "games", "conformance", "verdict",
@@ -36,7 +40,7 @@ def bench_gdl(
     only: tuple[str, ...] = (),
     conformance: str = "",
     keep: bool = False,
-) -> list[SheetCoverage]:
+) -> list[SheetCoverage] | list[KernelCheck]:
     """Load rule sheets, play random games, compare with GGP-Base, and print the table.
 
     The files are written after each sheet: with `keep`, an interrupted run continues.
@@ -51,7 +55,9 @@ def bench_gdl(
             `coverage.INTERPRETED_SECONDS`.
         only: names of sheets, or their prefixes; by default all.
         conformance: `"interpreted"` or `"compiled"`: also check the conformance of each sheet, see
-            `ludoteca.evaluate.gdl.conformance`, in this mode; an empty string: do not.
+            `ludoteca.evaluate.gdl.conformance`, in this mode; `"kernels"`: instead check the
+            compiled kernels of each sheet, see `ludoteca.evaluate.gdl.kernel_checks`; an empty
+            string: do not.
         keep: keep the results in the file `json`, and measure the sheets that it lacks, or those in
             `only`.
 
@@ -62,64 +68,11 @@ def bench_gdl(
         ValueError: if there is no such sheet, `seconds` is not positive, or `keep` lacks `json`.
         OSError: if a file cannot be written.
     """
-    from ludoteca.envs.gdl.own_sheets import FOLDER
-
-    if not seconds > 0:
-        raise ValueError(f"seconds must be positive, got {seconds}")
-    for folder in (sheets, traces):
-        if folder is not None and not folder.exists():
-            raise ValueError(f"there is no file or folder {folder}")
-    if keep and json is None:
-        raise ValueError("results are kept in their file: --keep needs --json")
-    console = Console(highlight=False)
-    content: dict[str, Any] = run_provenance(seconds_per_sheet=seconds)
-    sheets = sheets or FOLDER
-    order = [name for name, _ in sheet_files(sheets)]
-    if not any(name.startswith(only or "") for name in order):
-        raise ValueError(f"no sheet of {sheets} begins with {' or '.join(only)}")
-    found: dict[str, SheetCoverage] = {}  # results by sheet
-    runs: list[dict[str, Any]] = []  # provenance of the runs that measured them
-    if keep and json is not None and json.exists():
-        found, runs = read_results(json)
-        content["earlier_runs"] = runs
-    results = [found[name] for name in order if name in found]
-    if page is not None and results:  # the page is complete also if nothing is left to measure
-        write_atomically(page, markdown_page(results, runs))
-    skip = () if only else tuple(found)
-    console.print(terminal_line(HEADINGS))
-    for coverage in survey(sheets, traces, MAX_LOAD_SECONDS, seconds, only, conformance, skip):
-        found[coverage.name] = coverage
-        results = [found[name] for name in order if name in found]
-        console.print(terminal_line(table_row(coverage)), soft_wrap=True)
-        content["about"]["load_average_at_end"] = load_average()
-        content["sheets"] = [asdict(coverage) for coverage in results]
-        if json is not None:
-            write_atomically(json, dumps(content, indent=1) + "\n")
-        if page is not None:
-            write_atomically(page, markdown_page(results, [*runs, content["about"]]))
-    console.print(summary(results), soft_wrap=True)
-    for file, content_name in ((json, "all numbers"), (page, "page")):
-        if file is not None:
-            console.print(f"{content_name}: {file}", soft_wrap=True)
-    return results
-
-
-def read_results(json: Path) -> tuple[dict[str, SheetCoverage], list[dict[str, Any]]]:
-    """Return the results in a file by sheet, and the provenance of the runs that wrote it.
-
-    Raises:
-        ValueError: if the file has not been written by `bench_gdl`.
-    """
-    content = read_json(json)
-    try:
-        results = [
-            SheetCoverage(**row | {"differences": tuple(row["differences"])})
-            for row in content["sheets"]
-        ]
-        runs = [*content.get("earlier_runs", ()), content["about"]]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{json} has no results of sheets: {error!r}") from None
-    return {coverage.name: coverage for coverage in results}, runs
+    files = SurveyFiles(sheets or FOLDER, traces, json, page, only, keep)
+    if conformance == "kernels":
+        return run_survey(KERNELS, files, seconds)
+    measure = partial(survey, conformance=conformance)
+    return run_survey(replace(COVERAGE, measure=measure), files, seconds)
 
 
 def terminal_line(cells: Sequence[str]) -> str:
@@ -260,12 +213,11 @@ def markdown_page(results: Sequence[SheetCoverage], runs: Sequence[dict[str, Any
         runs: provenance of the runs that measured them, the last one at the end.
     """
     few = unfinished(results)
-    written = [f"`{run['command']}` on {run['date'][:10]}, {run['cpu']}" for run in runs]
     return "\n".join(
         [
             "# Coverage of rule sheets",
             "",
-            f"Written by {', then '.join(written)}.",
+            written_by(runs),
             "",
             summary(results),
             *(["", few] if few else []),
@@ -286,3 +238,13 @@ def markdown_page(results: Sequence[SheetCoverage], runs: Sequence[dict[str, Any
             "",
         ]
     )
+
+
+COVERAGE = Survey(
+    measure=survey,
+    result=SheetCoverage,
+    headings=terminal_line(HEADINGS),
+    line=lambda coverage: terminal_line(table_row(coverage)),
+    summary=summary,
+    page=markdown_page,
+)

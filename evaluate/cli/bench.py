@@ -29,7 +29,7 @@ def bench(
     traces: OptionalFolder = None,
     page: OptionalFile = None,
     conformance: Annotated[
-        Literal["interpreted", "compiled"] | None, arg(help_behavior_hint="")
+        Literal["interpreted", "kernels", "compiled"] | None, arg(help_behavior_hint="")
     ] = None,
     keep: bool = False,
 ) -> None:
@@ -63,7 +63,9 @@ def bench(
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
         conformance: also check the rules and environments of each sheet by the suites of
-            ludoteca.testing, as interpreted games or compiled, which takes a minute for each (gdl).
+            ludoteca.testing, as interpreted games or compiled, which takes a minute for each;
+            kernels: instead compare only the compiled kernels of each sheet with the rules, and
+            with the games in --traces (gdl).
         keep: keep the results in the file --json, and measure only the sheets that it lacks, or
             those in --only: an interrupted run continues (gdl).
     """
