@@ -72,6 +72,8 @@ class DQNConfig(RLConfig):
 
     opponent: str = "self"
     """Training opponent: `self` (self-play), or a spec string, such as `mixed:epsilon=0.2`."""
+    opponent_prob: float = 1.0
+    """Probability that a game is against `opponent`; the other games are self-play."""
     agent_seat: Literal["first", "second", "both"] = "both"
     """Player that the learning agent is; `both`: alternating. No effect in self-play."""
     experience: Literal["simple", "mirrored"] = "mirrored"
@@ -133,6 +135,7 @@ class DQNConfig(RLConfig):
             "exploration_fraction",
             "gamma",
             "momentum",
+            "opponent_prob",
             "prioritized_replay_beta",
         ):
             check_real(name, getattr(self, name), 0, 1)
@@ -141,6 +144,10 @@ class DQNConfig(RLConfig):
         check_choice("experience", self.experience, ("simple", "mirrored"))
         check_choice("td_target", self.td_target, ("reply", "negamax"))
         check_choice("loss_function", self.loss_function, ("mse", "huber", "bce"))
+        if self.opponent == "self" and self.opponent_prob < 1:
+            raise ValueError(
+                f"opponent_prob={self.opponent_prob} needs an opponent, got opponent=self"
+            )
         if self.games_per_update is not None:
             check_integer("games_per_update", self.games_per_update, 1, 10**9)
         bounded = self.network.bounded
@@ -215,11 +222,13 @@ class DQN(Algorithm[DQNConfig]):
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
         """Play a rollout epsilon-greedily, after `games` games of the run."""
-        batch, epsilon = self.rollout_games, epsilon_at(self.config, games)
+        config, batch, epsilon = self.config, self.rollout_games, epsilon_at(self.config, games)
         count, plies = batch.count, batch.plies
         batch.reset(rng)
         opponent_rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         seats = np.resize(self.seats, count)
+        if config.opponent_prob < 1:
+            seats[rng.random(count) >= config.opponent_prob] = -1
         if self.opponent is not None:
             self.opponent.reset(np.arange(count))
         rollout = DQNRollout(
@@ -350,10 +359,13 @@ class DQN(Algorithm[DQNConfig]):
         return super().num_updates(games, examples, started)
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
-        """Return sums and counts: wins of the learner in each seat, and plies."""
+        """Return sums and counts: wins of the learner in each seat, and plies.
+
+        With an opponent, the wins are those of the games against it.
+        """
         wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
-            in_seat = (rollout.seats == seat) | (rollout.seats < 0)
+            in_seat = rollout.seats == (seat if self.opponent else -1)
             wins[name] = (int((rollout.returns[in_seat, seat] > 0).sum()), int(in_seat.sum()))
         return wins | {"plies": (int(rollout.lengths.sum()), len(rollout.lengths))}
 
@@ -379,9 +391,12 @@ class DQN(Algorithm[DQNConfig]):
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
-        opponent = "itself" if self.config.opponent == "self" else self.config.opponent
+        config = self.config
+        opponent = "itself" if config.opponent == "self" else config.opponent
+        if config.opponent_prob < 1:
+            opponent = f"itself and {opponent}"
         plays = "The network plays the legal move with the highest Q, without search."
-        return ReportText(opponent, self.config.agent_seat, plays)
+        return ReportText(opponent, config.agent_seat, plays)
 
 
 def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:
