@@ -358,7 +358,7 @@ class DQN(Algorithm[DQNConfig]):
         return super().num_updates(games, examples, started)
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
-        """Return sums and counts: plies, and wins in each seat, of games against an opponent."""
+        """Return sums and counts: plies, and wins by seat (against the opponent, if any)."""
         wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
             in_seat = rollout.seats == (-1 if self.opponent is None else seat)
