@@ -19,7 +19,6 @@ from tyro.conf import Positional
 
 from ludoteca.agents.networks.cards import card_path, load_card
 from ludoteca.agents.networks.weights import find_weights, load_weights
-from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import untrusted_names
@@ -108,24 +107,13 @@ def add_match(match: Positional[Path]) -> None:
     The result replaces an earlier one of the same agents.
 
     Args:
-        match: JSON file written by `ludoteca match --json`, by
-            `python -m ludoteca.evaluate.timed_match`, or by a match of a study.
-
-    Raises:
-        ValueError: if the games in a seat may all be the same: measure such a match instead.
+        match: JSON file written by `ludoteca match --json`, or by a match of a study.
     """
     result = json.loads(match.read_text())
-    game, agent = make_game(result["game"]), result["agents"][0]
-    records = [agent["total"]] if game.simultaneous else agent["seats"]
-    if result.get("distinct", result["games"]) <= len(records):
-        raise ValueError(
-            f"{match} has {result['distinct']} distinct games of {result['games']}; use `measure`"
-        )
-    seats = []
-    for name, record in zip(seat_names(game), records, strict=True):
-        seat = {key: record[key] for key in ("games", "wins", "draws", "losses", "win_rate")}
-        low, high = wilson(record["wins"], record["games"])
-        seats.append({"seat": name, **seat, "low": low, "high": high})
+    total = result["agents"][0]["total"]
+    low, high = wilson(total["wins"], total["games"])
+    seat = {key: total[key] for key in ("games", "wins", "draws", "losses", "win_rate")}
+    seat |= {"seat": "any", "distinct": result.get("distinct", total["games"])}
     _add_to_card(
         {
             "game": result["game"],
@@ -135,7 +123,7 @@ def add_match(match: Positional[Path]) -> None:
             "versions": result["versions"],
             "agents": [entry["agent"] for entry in result["agents"]],
             "games": result["games"],
-            "seats": seats,
+            "seats": [seat | {"low": low, "high": high}],
         }
     )
 
@@ -202,13 +190,8 @@ def play_card_match(
 ) -> list[dict[str, Any]]:
     """Play a match for a card; return the results of the first agent, see `seat_results`."""
     loaded_game = make_game(game)
-    result = play_match(loaded_game, agents, games, seed=seed)
-    return seat_results(result, seat_names(loaded_game))
-
-
-def seat_names(game: Game) -> tuple[str, ...]:
-    """Return the names of the seats on a card: one for all seats of a simultaneous game."""
-    return ("any",) if game.simultaneous else ("first", "second")
+    names = ("any",) if loaded_game.simultaneous else ("first", "second")
+    return seat_results(play_match(loaded_game, agents, games, seed=seed), names)
 
 
 def kind_and_name(agent: str) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from ludoteca.evaluate.cards import main, play_card_match, rates_agree
 from ludoteca.evaluate.exploit import best_response, move_accuracy
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.timed_match import timed_match
 
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")
@@ -169,22 +168,6 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
-    file = tmp_path / "match.json"
-    against_mixed = ("dqn:hex5", "mixed:epsilon=0.2")
-    played = timed_match(against_mixed, file, "hex:board_size=5", games=8, seed=3)["agents"][0]
-    assert main(["add", str(file)]) == 0
-    match = load_card("dqn", "hex5")["strength"][-1]
-    assert (match["agents"], match["games"], match["seed"]) == ([*against_mixed], 8, 3)
-    first, second = match["seats"]
-    assert (first["seat"], first["games"], second["seat"], second["games"]) == (
-        "first", 4, "second", 4,
-    )  # fmt: skip
-    for seat, record in zip(match["seats"], played["seats"], strict=True):
-        assert (seat["wins"], seat["losses"]) == (record["wins"], record["losses"])
-        assert (seat["low"], seat["high"]) == pytest.approx(tuple(record["win_interval"]))
-    timed_match(("dqn:hex5", "heuristic"), file, "hex:board_size=5", games=4)
-    assert main(["add", str(file)]) == 2
-    assert "match.json has 2 distinct games of 4; use `measure`" in capsys.readouterr().err
     arguments = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
     assert main(["new", "dqn:hex5", *arguments]) == 0
     made = load_card("dqn", "hex5")
