@@ -29,7 +29,7 @@ from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.optimizer import Optimization, epsilon_at
-from ludoteca.train.returns import loss_weight, n_step_returns
+from ludoteca.train.returns import final_rewards, n_step_returns
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 
 
@@ -72,6 +72,8 @@ class DQNConfig(RLConfig):
 
     opponent: str = "self"
     """Training opponent: `self` (self-play), or a spec string, such as `mixed:epsilon=0.2`."""
+    opponent_prob: float = 1.0
+    """Probability that a game is against `opponent`; the other games are self-play."""
     agent_seat: Literal["first", "second", "both"] = "both"
     """Player that the learning agent is; `both`: alternating. No effect in self-play."""
     experience: Literal["simple", "mirrored"] = "mirrored"
@@ -133,6 +135,7 @@ class DQNConfig(RLConfig):
             "exploration_fraction",
             "gamma",
             "momentum",
+            "opponent_prob",
             "prioritized_replay_beta",
         ):
             check_real(name, getattr(self, name), 0, 1)
@@ -141,6 +144,8 @@ class DQNConfig(RLConfig):
         check_choice("experience", self.experience, ("simple", "mirrored"))
         check_choice("td_target", self.td_target, ("reply", "negamax"))
         check_choice("loss_function", self.loss_function, ("mse", "huber", "bce"))
+        if self.opponent == "self" and self.opponent_prob < 1:
+            raise ValueError(f"opponent_prob={self.opponent_prob} needs an opponent, got self")
         if self.games_per_update is not None:
             check_integer("games_per_update", self.games_per_update, 1, 10**9)
         bounded = self.network.bounded
@@ -207,11 +212,10 @@ class DQN(Algorithm[DQNConfig]):
         kinds: dict[str, Kind] = {"action": "action", "reward": "scalar", "discount": "scalar"}
         next_kinds: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
         self.layout = ExampleLayout(self.encoder, {"planes": "planes", **kinds, **next_kinds})
-        self_play = config.opponent == "self"
-        self.opponent = None if self_play else make_agent(config.opponent, game)
+        self.opponent = None if config.opponent == "self" else make_agent(config.opponent, game)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[config.agent_seat]
         # Player that the learner is in games 0, 1, 2, ..., repeated; -1: both players.
-        self.seats = np.array([-1] if self_play else seats, np.int8)
+        self.seats = np.array([-1] if self.opponent is None else seats, np.int8)
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
         """Play a rollout epsilon-greedily, after `games` games of the run."""
@@ -220,6 +224,8 @@ class DQN(Algorithm[DQNConfig]):
         batch.reset(rng)
         opponent_rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         seats = np.resize(self.seats, count)
+        if self.config.opponent_prob < 1:
+            seats[rng.random(count) >= self.config.opponent_prob] = -1
         if self.opponent is not None:
             self.opponent.reset(np.arange(count))
         rollout = DQNRollout(
@@ -263,8 +269,10 @@ class DQN(Algorithm[DQNConfig]):
         if config.experience == "simple":
             seats = rollout.seats[:, None]
             stored &= (seats < 0) | (rollout.movers == seats)
-        final_rewards = rewards(rollout, config, self.game.max_plies)
-        games = (rollout.lengths, rollout.movers, rollout.explored, final_rewards, stored)
+        max_plies = self.game.max_plies if config.loss_reward_by_length else None
+        outcomes = (rollout.returns, rollout.lengths, config.win_reward, config.loss_reward)
+        rewards = final_rewards(*outcomes, max_plies)
+        games = (rollout.lengths, rollout.movers, rollout.explored, rewards, stored)
         negamax = config.td_target == "negamax"
         steps = n_step_returns(*games, negamax, config.n_step, config.gamma)
         records = np.zeros(len(steps.games), self.layout.dtype)
@@ -350,10 +358,10 @@ class DQN(Algorithm[DQNConfig]):
         return super().num_updates(games, examples, started)
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
-        """Return sums and counts: wins of the learner in each seat, and plies."""
+        """Return sums and counts: plies, and wins by seat (against the opponent, if any)."""
         wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
-            in_seat = (rollout.seats == seat) | (rollout.seats < 0)
+            in_seat = rollout.seats == (-1 if self.opponent is None else seat)
             wins[name] = (int((rollout.returns[in_seat, seat] > 0).sum()), int(in_seat.sum()))
         return wins | {"plies": (int(rollout.lengths.sum()), len(rollout.lengths))}
 
@@ -379,19 +387,11 @@ class DQN(Algorithm[DQNConfig]):
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
-        opponent = "itself" if self.config.opponent == "self" else self.config.opponent
+        opponent = "itself" if self.opponent is None else self.config.opponent
+        if self.config.opponent_prob < 1:
+            opponent += " and itself"
         plays = "The network plays the legal move with the highest Q, without search."
         return ReportText(opponent, self.config.agent_seat, plays)
-
-
-def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:
-    """Return the final rewards of both players in games of at most `max_plies`. Shape `[B, 2]`."""
-    loss = np.full(len(rollout.lengths), config.loss_reward)
-    if config.loss_reward_by_length:
-        loss = loss * loss_weight(rollout.lengths, max_plies)
-    win_or_draw = np.where(rollout.returns > 0, config.win_reward, 0.0)
-    final: NDArray[np.float32] = np.where(rollout.returns < 0, loss[:, None], win_or_draw)
-    return final.astype(np.float32)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,13 @@ MUTABLE_SETTINGS = (
     "executor",
 )
 # Settings that runs of older versions lack, with the values that these runs used.
-NEW_SETTINGS = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
+NEW_SETTINGS = {
+    "num_actors": 1,
+    "executor": LOCAL,
+    "max_staleness": 0,
+    "inference": "actors",
+    "opponent_prob": 1.0,
+}
 
 
 class ResumableTraining:

@@ -1,4 +1,4 @@
-"""Returns of finished games: n-step returns, generalized advantage estimates, reward weights."""
+"""Returns of finished games: n-step returns, generalized advantage estimates, final rewards."""
 
 from typing import Any, NamedTuple
 
@@ -172,6 +172,31 @@ def make_gae() -> Any:
             next_decision[1, b, p] = out[i]
 
     return gae
+
+
+def final_rewards(
+    returns: NDArray[np.float32],
+    lengths: NDArray[np.int64],
+    win_reward: float,
+    loss_reward: float,
+    max_plies: int | None,
+) -> NDArray[np.float32]:
+    """Return the final rewards of both players in B games; a draw has reward 0. Shape `[B, 2]`.
+
+    Args:
+        returns: returns of both players. Shape `[B, 2]`.
+        lengths: plies of each game. Shape `[B]`.
+        win_reward: reward of a win.
+        loss_reward: reward of a loss.
+        max_plies: plies of the longest possible game, to multiply rewards of losses by
+            `loss_weight`; None: losses of all lengths have the same reward.
+    """
+    loss = np.full(len(lengths), loss_reward)
+    if max_plies is not None:
+        loss = loss * loss_weight(lengths, max_plies)
+    win_or_draw = np.where(returns > 0, win_reward, 0.0)
+    final: NDArray[np.float32] = np.where(returns < 0, loss[:, None], win_or_draw)
+    return final.astype(np.float32)
 
 
 def loss_weight(plies: ArrayLike, max_plies: int) -> NDArray[np.float64]:

@@ -64,7 +64,8 @@ class RunDirectory:
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
-            saved = {**self._added, **_read_settings(file)}
+            added = {key: value for key, value in self._added.items() if key in settings}
+            saved = {**added, **_read_settings(file)}
             current = json.loads(json.dumps(settings))
             differing = [
                 f"{key}: {saved.get(key)!r} there, {current.get(key)!r} here"

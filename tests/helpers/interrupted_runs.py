@@ -134,7 +134,7 @@ KINDS = {
     "dqn": (RLTraining, DQN_CONFIG),
     "dqn-no-overlap": (
         RLTraining,
-        replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random"),
+        replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random", opponent_prob=0.5),
     ),
     "alphazero": (RLTraining, AZ_CONFIG),
     "alphazero-no-gatekeeper": (

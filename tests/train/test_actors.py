@@ -13,6 +13,7 @@ import torch
 from counting_actor import CountedGames, CountingActor, network
 
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.q_network import QConfig, make_q_network
 from ludoteca.envs.registry import make_game
 from ludoteca.local_executor import InlineExecutor
 from ludoteca.train.actors import (
@@ -136,6 +137,27 @@ def test_single_actor_equals_local_self_play():
         assert equal_rollouts(local.play(local_rng), actors.play(actor_rng, 0))
         local.load(first)  # clears the evaluation cache, as actors do before each part
     assert local_rng.bit_generator.state == actor_rng.bit_generator.state
+
+
+@pytest.mark.interpreted
+def test_actors_play_part_of_the_games_against_the_opponent():
+    config = DQNConfig(
+        game="tictactoe",
+        games_per_iteration=40,
+        num_actors=2,
+        network=QConfig(filters=(4,), blocks=1),
+        opponent="random",
+        opponent_prob=0.5,
+        precision="float32",
+    )
+    actors = MultiprocessActor(config, AlgorithmWorker, 1.0, executor=InlineExecutor())
+    actors.load(make_q_network(config.network, make_game("tictactoe")))
+    rng = np.random.default_rng(0)
+    first, second = (actors.play(rng, games).seats for games in (0, 40))
+    for seats in (first[:20], first[20:], second[:20], second[20:]):
+        assert set(seats.tolist()) == {-1, 0, 1}
+    assert not np.array_equal(first[:20], first[20:])
+    assert not np.array_equal(first, second)
 
 
 @pytest.mark.parametrize(

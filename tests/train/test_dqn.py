@@ -9,13 +9,15 @@ import torch
 from dqn_settings import DEFAULT, TANAKA2018
 from torch import nn
 
+from ludoteca.agents.function import FunctionAgent
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.envs.registry import make_game
-from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, rewards
+from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.learner import NetworkLearner
 from ludoteca.train.optimizer import epsilon_at, learning_rate
+from ludoteca.train.returns import final_rewards
 
 
 def make_rollout(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:
@@ -118,10 +120,13 @@ def test_transitions_stay_within_games_and_learning_seats():
 def test_later_losses_have_smaller_weights():
     rollout = make_rollout([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
     # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100; the longest game has 25 plies.
-    final_rewards = rewards(rollout, TANAKA2018, 25)
-    assert np.allclose(final_rewards, [[100, -65.3846], [-26.9231, 100]])
+    rewards = final_rewards(rollout.returns, rollout.lengths, 100, -100, 25)
+    assert np.allclose(rewards, [[100, -65.3846], [-26.9231, 100]])
     drawn = make_rollout([9], [0, 1], returns=[(0, 0)])
-    assert rewards(drawn, TANAKA2018, 25).tolist() == [[0, 0]]
+    assert final_rewards(drawn.returns, drawn.lengths, 100, -100, 25).tolist() == [[0, 0]]
+    game = make_rollout([3], [0, 1, 0])  # of at most 9 plies: a loss has reward -(1 - 3 / 10)
+    records = transitions(game, n_step=1, td_target="reply", loss_reward_by_length=True)
+    assert np.allclose([reward for _, reward, *_ in records], [0, -0.7, 1])
 
 
 class ConstantNetwork(nn.Module):
@@ -264,6 +269,65 @@ def test_rollouts_are_valid_games():
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
+def highest_action(planes, masks):
+    """Return the legal action of the highest number in each position."""
+    return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("prob", "seat", "counts"),
+    # Games of the learner as both players, as the first and as the second. With probability 0.25:
+    # of 60 games, 15 against the opponent are expected, with a standard deviation of 3.4.
+    [
+        (1.0, "both", [(0, 0), (30, 30), (30, 30)]),
+        (0.0, "both", [(60, 60), (0, 0), (0, 0)]),
+        (0.25, "both", [(35, 55), (2, 15), (2, 15)]),
+        (0.25, "second", [(35, 55), (0, 0), (5, 25)]),
+    ],
+)
+def test_part_of_the_games_is_against_the_opponent(prob, seat, counts):
+    game = make_game("tictactoe")
+    config = replace(
+        DEFAULT,
+        opponent="random",
+        opponent_prob=prob,
+        agent_seat=seat,
+        experience="simple",
+        games_per_iteration=60,
+        exploration_initial_eps=0.0,
+        exploration_final_eps=0.0,
+    )
+    algorithm = DQN(config, game, None)
+    algorithm.opponent = FunctionAgent(game, highest_action)
+    lowest = -np.arange(9, dtype=np.float32)  # the network prefers the lowest action
+    rng = np.random.default_rng(0)
+    rollout = algorithm.collect(lambda planes: np.tile(lowest, (len(planes), 1)), rng, 0)
+    num_games = [int((rollout.seats == seat).sum()) for seat in (-1, 0, 1)]
+    for number, (least, most) in zip(num_games, counts, strict=True):
+        assert least <= number <= most
+    own_moves = 0
+    for g, learner in enumerate(rollout.seats):
+        s = game.new()
+        for t in range(rollout.lengths[g]):
+            own = learner in (-1, game.player(s))
+            own_moves += own
+            action = (min if own else max)(game.legal(s))
+            assert rollout.actions[g, t] == action
+            game.step(s, action)
+        assert game.is_terminal(s)
+    # `simple` stores the moves of both players in self-play, and the agent's own in other games.
+    assert len(algorithm.targets(rollout, rng)) == own_moves
+    mirrored = DQN(replace(config, experience="mirrored"), game, None)
+    assert len(mirrored.targets(rollout, rng)) == rollout.lengths.sum()
+    # Wins are those against the opponent.
+    measured = algorithm.measure(rollout)
+    assert [measured[name][1] for name in ("training__first", "training__second")] == num_games[1:]
+    partner = "random and itself" if prob < 1 else "random"
+    assert algorithm.report_text() == (partner, seat, algorithm.report_text().plays)
+    assert algorithm.opponents() == ("random",)
+
+
 def test_tanaka2018_preset_matches_the_paper():
     assert TANAKA2018.network.filters == (48, 384)
     assert (TANAKA2018.gamma, TANAKA2018.learning_rate, TANAKA2018.momentum) == (0.8, 0.01, 0.1)
@@ -294,6 +358,9 @@ def test_tanaka2018_preset_matches_the_paper():
             r"a bounded network needs -1 <= loss_reward <= win_reward <= 1, got win_reward=100.0",
         ),
         ({"exploration_initial_eps": 1.5}, "exploration_initial_eps must be a number from 0 to 1"),
+        ({"opponent": "random", "opponent_prob": 1.1}, "opponent_prob must be a number from 0 to"),
+        ({"opponent": "random", "opponent_prob": True}, "opponent_prob must be a number from 0"),
+        ({"opponent_prob": 0.5}, "opponent_prob=0.5 needs an opponent, got self"),
     ],
 )
 def test_invalid_settings_raise(settings, problem):

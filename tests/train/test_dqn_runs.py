@@ -190,6 +190,13 @@ def test_a_folder_belongs_to_one_run(tmp_path):
     RLTraining(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
     with pytest.raises(ValueError, match=r"other settings.*gamma: 1.0 there, 0.5 here"):
         RLTraining(replace(config, gamma=0.5), tensorboard=False)
+    # A run of an older version has no setting `opponent_prob`.
+    settings = json.loads((tmp_path / "config.json").read_text())
+    assert settings.pop("opponent_prob") == 1.0
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    RLTraining(config, tensorboard=False)
+    with pytest.raises(ValueError, match=r"opponent_prob: 1.0 there, 0.5 here"):
+        RLTraining(replace(config, opponent="random", opponent_prob=0.5), tensorboard=False)
     (tmp_path / "state.npz").write_bytes(b"half a fi")
     with pytest.raises(ValueError, match=r"state.npz is damaged .*: remove it to begin anew"):
         RLTraining(config, tensorboard=False)
