@@ -55,7 +55,7 @@ def simulate_tests(
     """
     by_seat = [game_probabilities(mean, draws) for mean in (score + advantage, score - advantage)]
     if test.games_per_result == 2:  # probabilities of the points in a pair of independent games
-        by_seat = [np.convolve(*by_seat)]
+        by_seat = [np.convolve(by_seat[0], by_seat[1])]
     cumulative = [np.cumsum(p)[:-1] for p in by_seat]
     undecided, results = np.arange(count), 0
     frequencies = np.zeros((count, len(by_seat[0])))

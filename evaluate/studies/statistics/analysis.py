@@ -78,7 +78,7 @@ def _cells(records: Records) -> Iterator[tuple[Mapping[str, Any], Mapping[str, A
 
 def fixed_answer(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the score of the first agent of a match with its 90 % interval, and its Elo."""
-    total = record["agents"][0]["total"]
+    total: dict[str, Any] = record["agents"][0]["total"]
     low, high = score_interval(total["wins"], total["draws"], total["games"], 0.9)
     return total | {"low": low, "high": high, "elo": elo_difference(total["score"])}
 
