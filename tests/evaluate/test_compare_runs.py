@@ -60,8 +60,8 @@ def test_estimates_equal_those_of_rliable_and_arch():
     for cell in cells:
         (value, *ends), (expected, low, high) = cell["ours"], cell["theirs"]
         assert value == pytest.approx(expected)
-        # Both ends are random: 0.06 widths are some standard errors of 5,000 resamples.
-        assert ends == pytest.approx([low, high], abs=0.06 * (high - low)), cell
+        # Both ends are random: 0.13 widths are some standard errors of 1,000 resamples.
+        assert ends == pytest.approx([low, high], abs=0.13 * (high - low)), cell
 
 
 def test_interval_of_one_task_equals_that_of_scipy():

@@ -35,7 +35,7 @@ from rliable import library, metrics
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "evaluate/studies/statistics/libraries.json"
 TOURNAMENT = "docs/results/ggp_extended/policies"  # tournament of seventeen selection policies
-RESAMPLES = 5_000
+RESAMPLES = 1_000
 AGGREGATES = {
     "interquartile mean": metrics.aggregate_iqm,
     "median": metrics.aggregate_median,
