@@ -98,8 +98,8 @@ def test_nash_average_and_alpha_rank_equal_those_of_open_spiel():
     assert len(rankings) >= 12
     for ranking in rankings:
         for name, expected in ranking["theirs"].items():
-            # OpenSpiel's Nash averaging is a numerical optimization: with two equal agents that share
-            # all probability it returns 0.50012 and 0.49988.
+            # OpenSpiel's Nash averaging is a numerical optimization: where two agents share all
+            # probability equally, it returns 0.50012 and 0.49988.
             tolerance = 1e-8 if "alpha_rank" in name else 3e-4
             assert ranking["ours"][name] == pytest.approx(expected, abs=tolerance), ranking["name"]
 
