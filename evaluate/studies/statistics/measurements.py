@@ -52,9 +52,9 @@ def measure_power(
     draws: float,
     alpha: float,
     power: float,
-    one_sided: bool,
     count: int,
     seed: int,
+    one_sided: bool = False,
 ) -> None:
     """Simulate matches of as many games as `ludoteca power` computes, also of equal agents."""
     start, rng, cells = clock(), np.random.default_rng(seed), Cells()
@@ -91,12 +91,12 @@ def write(out: Path, cells: Cells, start: float, **settings: Any) -> None:
     write_cells(out, settings, timed)
 
 
+KINDS = {
+    "tests": measure_tests,
+    "power": measure_power,
+    "coverage": measure_coverage,
+    "libraries": measure_libraries,
+}
+
 if __name__ == "__main__":
-    tyro.extras.subcommand_cli_from_dict(
-        {
-            "tests": measure_tests,
-            "power": measure_power,
-            "coverage": measure_coverage,
-            "libraries": measure_libraries,
-        }
-    )
+    tyro.extras.subcommand_cli_from_dict(KINDS)
