@@ -3,6 +3,7 @@
 The kinds are `tests`, `power`, `coverage` and `libraries`.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def write(out: Path, cells: Cells, start: float, **settings: Any) -> None:
     write_cells(out, settings, timed)
 
 
-KINDS = {
+KINDS: dict[str, Callable[..., None]] = {
     "tests": measure_tests,
     "power": measure_power,
     "coverage": measure_coverage,
