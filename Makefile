@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KAGGLE := .venv-kaggle
+STATISTICS := .venv-statistics
 WORKERS ?= 3
 # GGP-Base, the reference implementation for rule sheets.
 GGP_BASE := .ggp-base
@@ -42,7 +43,7 @@ RUN := $(BIN)/python -P -m
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-browser test-tutorials test-compiled test-slow test-oldest test-newest \
 	test-pythons test-install lint typecheck fuzz peers bench recipes images docs notebooks package \
-	geese-oracle geese-live gdl-oracle gdl-traces gdl-peers sancho-player ggp-base-player kaggle \
+	geese-oracle geese-live statistics-oracle gdl-oracle gdl-traces gdl-peers sancho-player ggp-base-player kaggle \
 	clean
 
 help: ## show this list
@@ -149,6 +150,9 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 	$(KAGGLE)/bin/python tests/oracles/record_geese.py --seed $(GEESE_SEED) --games $(GEESE_GAMES) \
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
+
+statistics-oracle: $(STATISTICS)/.installed ## record the results of rliable, arch and OpenSpiel again
+	$(STATISTICS)/bin/python tests/oracles/record_statistics.py
 
 gdl-oracle: $(GGP_BASE)/.built $(FOR_DEMO) ## record the reference games of our rule sheets again, with GGP-Base
 	$(BIN)/python tests/oracles/record_gdl.py
@@ -267,6 +271,13 @@ $(SANCHO)/.built: $(PEER_SOURCES)/SpeedServer.java $(PEER_SOURCES)/SanchoSpeed.j
 	$(JAVAC) -d $(SANCHO)/classes -sourcepath $(SANCHO)/source/src \
 		-cp $(subst $(empty) $(empty),:,$(strip $(SANCHO_JARS:%=$(SANCHO)/source/%))) $^ \
 		$(SANCHO)/source/src/org/ggp/base/player/gamer/statemachine/sancho/StateMachineProxy.java
+	@touch $@
+
+# rliable 1.2 needs arch older than 8, which fails with pandas 3.
+$(STATISTICS)/.installed:
+	$(PYTHON) -m venv $(STATISTICS)
+	$(STATISTICS)/bin/python -m pip install --quiet -c constraints.txt rliable==1.2.0 'pandas<3' \
+		cvxpy==1.9.3 networkx open_spiel
 	@touch $@
 
 $(KAGGLE)/.installed:

@@ -66,7 +66,7 @@ def check_frequencies(frequencies: Sequence[float] | NDArray[np.float64]) -> NDA
 
 def games_per_result(frequencies: NDArray[np.float64]) -> int:
     """Return the number of games of a result: 1 if trinomial, 2 if pentanomial."""
-    return 1 if len(frequencies) == TRINOMIAL else 2
+    return 1 if frequencies.shape[-1] == TRINOMIAL else 2
 
 
 def mean_and_variance(frequencies: NDArray[np.float64]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ uses (Van den Bergh, "A practical introduction to the GSPRT", section 2).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 PRIOR = 1e-3  # assumed frequency of results that did not occur, as in Fishtest
 MAX_ITERATIONS, TOLERANCE = 200, 1e-9  # of the fixed-point iteration under normalized Elo
+ROOT_TOLERANCE = 1e-14  # of Newton's method, relative to the interval between the poles
+EDGE = 1e-15  # distance of that interval's ends from the poles, relative to the poles
 
 
 def log_likelihood_ratio(
@@ -49,28 +51,51 @@ def log_likelihood_ratio(
     check_choice("model", model, ELO_MODELS)
     if counts.sum() == 0:
         return 0.0
+    return float(log_likelihood_ratios(elo0, elo1, counts[None], model)[0])
+
+
+def log_likelihood_ratios(elo0: float, elo1: float, counts: Array, model: str = LOGISTIC) -> Array:
+    """Return the log-likelihood ratio of each of many tests, `[tests]`.
+
+    Args:
+        elo0: Elo difference of the null hypothesis.
+        elo1: Elo difference of the alternative.
+        counts: valid frequencies, see `log_likelihood_ratio`. Shape `[tests, results]`; in no test
+            are all of them 0.
+        model: scale of the differences.
+    """
     counts = np.where(counts == 0, PRIOR, counts)
     if model == LOGISTIC:
-        p0, p1 = (with_mean(counts, expected_score(elo)) for elo in (elo0, elo1))
+        means = np.array([[expected_score(elo)] for elo in (elo0, elo1)])
+        p0, p1 = with_mean(counts, means)
     else:
         games = games_per_result(counts)
-        p0, p1 = (with_t_value(counts, t_value(elo, games)) for elo in (elo0, elo1))
-    return float(counts @ np.log(p1 / p0))
+        p0, p1 = (
+            np.stack([with_t_value(row, t_value(elo, games)) for row in counts])
+            for elo in (elo0, elo1)
+        )
+    ratios: Array = (counts * np.log(p1 / p0)).sum(-1)
+    return ratios
 
 
-def with_mean(frequencies: Array, mean: float) -> Array:
-    """Return the most likely probabilities of the results whose mean score is `mean`, `[results]`.
+def with_mean(frequencies: Array, mean: float | Array) -> Array:
+    """Return the most likely probabilities of the results whose mean score is `mean`.
 
     They are f / (1 + x (a - mean)) with the relative frequencies f, the scores a, and the x for
     which the mean score is `mean` (Van den Bergh, "MLE for multinomials", proposition 1.1).
 
+    Args:
+        frequencies: numbers of results. Shape `[..., results]`.
+        mean: a mean score, or several. Shape `[...]`, broadcast with that of the frequencies.
+
     Raises:
         ValueError: if `mean` is not between 0 and 1.
     """
-    if not 0 < mean < 1:
+    means = np.asarray(mean)
+    if not (means.min() > 0 and means.max() < 1):
         raise ValueError(f"the mean score must be between 0 and 1, got {mean}")
     observed, scores = _frequencies_and_scores(frequencies)
-    return _tilted_probabilities(observed, scores - mean)
+    return _tilted_probabilities(observed, scores - means[..., None])
 
 
 def with_t_value(frequencies: Array, t: float) -> Array:
@@ -103,33 +128,39 @@ def with_t_value(frequencies: Array, t: float) -> Array:
 
 
 def _frequencies_and_scores(frequencies: Array) -> tuple[Array, Array]:
-    """Return the relative frequency and the score of each result, `[results]` each."""
-    return frequencies / frequencies.sum(), np.linspace(0, 1, len(frequencies))
+    """Return the relative frequencies, `[..., results]`, and the scores of the results."""
+    observed: Array = frequencies / frequencies.sum(-1, keepdims=True)
+    return observed, np.linspace(0, 1, frequencies.shape[-1])
 
 
 def _tilted_probabilities(observed: Array, values: Array) -> Array:
-    """Return p = observed / (1 + x values), with the x for which the mean p @ values is 0."""
-    from scipy.optimize import brentq
+    """Return p = observed / (1 + x values), with the x for which the mean of the values is 0.
 
-    def mean(x: float) -> float:
-        return float((observed * values / (1 + x * values)).sum())
+    Newton's method, with bisection where a step would leave the interval that contains x.
 
-    # The mean falls from +inf to -inf between the poles of the extreme values.
-    low, high = -1 / values.max(), -1 / values.min()
-    x = _root_between_poles(brentq, mean, low, high)
-    weights = observed / (1 + x * values)
-    p: Array = weights / weights.sum()
-    return p
-
-
-def _root_between_poles(
-    brentq: Callable[..., float], mean: Callable[[float], float], a: float, b: float
-) -> float:
-    """Return the root of `mean`, which falls from +inf at the pole a to -inf at the pole b.
-
-    The bracket of the search comes closer to the poles until it contains the root.
+    Args:
+        observed: relative frequencies. Shape `[..., results]`.
+        values: values of the results, some below and some above 0; the shapes are broadcast.
     """
-    margin = (b - a) * 1e-3
-    while mean(a + margin) < 0 or mean(b - margin) > 0:
-        margin /= 10
-    return brentq(mean, a + margin, b - margin, xtol=1e-15, rtol=1e-14)
+    # The mean falls from +inf to -inf between the poles of the extreme values.
+    low, high = (
+        (EDGE - 1) / values.max(-1, keepdims=True),
+        (EDGE - 1) / values.min(-1, keepdims=True),
+    )
+    tolerance = ROOT_TOLERANCE * float((high - low).min())
+    x = np.zeros((*np.broadcast_shapes(observed.shape, values.shape)[:-1], 1))
+    for _ in range(MAX_ITERATIONS):
+        factors = values / (1 + x * values)
+        terms = observed * factors
+        mean = terms.sum(-1, keepdims=True)
+        is_low = mean > 0
+        low, high = np.where(is_low, x, low), np.where(is_low, high, x)
+        following = x + mean / (terms * factors).sum(-1, keepdims=True)
+        is_inside = (low <= following) & (following <= high)
+        following = np.where(is_inside, following, (low + high) / 2)
+        change, x = np.abs(following - x).max(), following
+        if change <= tolerance:
+            break
+    weights = observed / (1 + x * values)
+    p: Array = weights / weights.sum(-1, keepdims=True)
+    return p

@@ -25,7 +25,10 @@ from ludoteca.evaluate.statistics.elo_models import (
     expected_score,
     score_at,
 )
-from ludoteca.evaluate.statistics.likelihood_ratio import log_likelihood_ratio
+from ludoteca.evaluate.statistics.likelihood_ratio import (
+    log_likelihood_ratio,
+    log_likelihood_ratios,
+)
 
 MAX_ELO = 1000.0  # maximum absolute Elo difference of a hypothesis
 UNDECIDED, ACCEPT_H0, ACCEPT_H1 = "undecided", "H0", "H1"  # verdicts
@@ -100,6 +103,14 @@ class Sprt:
                 pairs with the score 0, 1/4, 1/2, 3/4 and 1 (pentanomial).
         """
         return log_likelihood_ratio(self.elo0, self.elo1, frequencies, self.model)
+
+    def llrs(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log-likelihood ratios of many tests, see `log_likelihood_ratios`.
+
+        Args:
+            counts: frequencies of each test, not all 0. Shape `[tests, 3]` or `[tests, 5]`.
+        """
+        return log_likelihood_ratios(self.elo0, self.elo1, counts, self.model)
 
     def verdict(self, llr: float) -> str:
         """Return the hypothesis that a log-likelihood ratio accepts, or `"undecided"`."""

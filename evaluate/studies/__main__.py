@@ -19,6 +19,7 @@ SUMMARIES = {
     "playout_policy": "Playouts by simulation balancing in Breakthrough.",
     "related_work": "UCB-Tuned against UCB1 in three games, and eleven policies in Tron.",
     "solved": "AlphaZero in games that are solved.",
+    "statistics": "Error rates, power and coverage of the package's statistics.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.
 STUDIES = {

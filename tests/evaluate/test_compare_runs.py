@@ -17,6 +17,7 @@ from ludoteca.evaluate.statistics.bootstrap import (
     optimality_gap,
     probability_of_improvement,
 )
+from ludoteca.evaluate.studies.statistics.libraries import compare_estimates, recorded
 
 pytestmark = pytest.mark.interpreted
 
@@ -52,15 +53,15 @@ def test_probability_of_improvement_is_the_mann_whitney_statistic():
     assert probability_of_improvement(second, first) == pytest.approx(1 - np.mean(expected))
 
 
-def test_aggregates_equal_those_of_rliable():
-    metrics = pytest.importorskip("rliable.metrics", reason="rliable is not installed")
-    assert interquartile_mean(SCORES) == pytest.approx(metrics.aggregate_iqm(SCORES))
-    assert median(SCORES) == pytest.approx(metrics.aggregate_median(SCORES))
-    assert mean(SCORES) == pytest.approx(metrics.aggregate_mean(SCORES))
-    assert optimality_gap(SCORES) == pytest.approx(metrics.aggregate_optimality_gap(SCORES))
-    other = np.round(SCORES[:4] - 0.2, 1)
-    expected = metrics.probability_of_improvement(SCORES, other)
-    assert probability_of_improvement(SCORES, other) == pytest.approx(expected)
+def test_estimates_equal_those_of_rliable_and_arch():
+    cells = compare_estimates(recorded())
+    assert {cell["library"] for cell in cells} == {"rliable", "arch"}
+    assert {cell["aggregate"] for cell in cells} == {*AGGREGATES, "probability of improvement"}
+    for cell in cells:
+        (value, *ends), (expected, low, high) = cell["ours"], cell["theirs"]
+        assert value == pytest.approx(expected)
+        # Both ends are random: 0.13 widths are some standard errors of 1,000 resamples.
+        assert ends == pytest.approx([low, high], abs=0.13 * (high - low)), cell
 
 
 def test_interval_of_one_task_equals_that_of_scipy():

@@ -333,7 +333,7 @@ def test_the_command_prints_help_and_errors(
 @pytest.mark.parametrize(
     "name",
     [
-        *("ggp", "hex", "othello", "solved"),
+        *("ggp", "hex", "othello", "solved", "statistics"),
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("ggp_extended", "geese")),
     ],
 )

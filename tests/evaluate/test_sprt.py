@@ -14,9 +14,11 @@ from ludoteca.evaluate.statistics.elo_models import (
 )
 from ludoteca.evaluate.statistics.likelihood_ratio import (
     log_likelihood_ratio,
+    log_likelihood_ratios,
     with_mean,
     with_t_value,
 )
+from ludoteca.evaluate.statistics.simulation import simulate_tests
 from ludoteca.evaluate.statistics.sprt import Sprt, parse_sprt, score_variance
 from ludoteca.evaluate.statistics.stopped_elo import estimate_elo
 
@@ -48,6 +50,14 @@ def test_log_likelihood_ratio_matches_published_tests(model, elo0, elo1, frequen
     llr = log_likelihood_ratio(elo0, elo1, frequencies, model)
     # Fishtest rounds or truncates to two decimals.
     assert llr == pytest.approx(published, abs=0.011)
+
+
+@pytest.mark.parametrize("model", [LOGISTIC, NORMALIZED])
+def test_log_likelihood_ratios_of_many_tests_are_those_of_each(model):
+    counts = np.random.default_rng(0).multinomial(40, [0.1, 0.2, 0.4, 0.2, 0.1], 30).astype(float)
+    counts[0] = (0, 0, 40, 0, 0)
+    expected = [log_likelihood_ratio(-5, 30, row, model) for row in counts]
+    assert log_likelihood_ratios(-5, 30, counts, model) == pytest.approx(expected, abs=1e-12)
 
 
 def test_log_likelihood_ratio_without_draws_is_that_of_binomial_trials():
@@ -298,74 +308,57 @@ def test_equal_results_have_no_estimate(frequencies):
     assert estimate_elo(Sprt(0, 20), frequencies) is None
 
 
-def simulate(test, elo, draws, opening, tests, max_pairs, seed):
-    """Return the verdicts, lengths and final frequencies of tests of simulated pairs of games.
-
-    `opening` is the standard deviation of the Elo advantage of seat 0 over openings. Both games of
-    a pair have the same opening with the seats swapped, so their results are correlated.
-    """
+def simulate(test, elo, draws, advantage, tests, seed):
+    """Return simulated tests at a logistic Elo difference."""
     rng = np.random.default_rng(seed)
-    verdicts, lengths, final = [], [], []
-    for _ in range(tests):
-        advantage = rng.normal(0, opening, max_pairs)
-        half_points = np.zeros(max_pairs, np.int64)
-        for sign in (1, -1):
-            s = 1 / (1 + 10 ** (-(elo + sign * advantage) / 400))
-            drawn = np.minimum(draws, 2 * np.minimum(s, 1 - s))
-            u = rng.random(max_pairs)
-            win = s - drawn / 2
-            half_points += np.where(u < win, 2, np.where(u < win + drawn, 1, 0))
-        counts = np.zeros(5)
-        pairs, verdict = 0, "undecided"
-        while verdict == "undecided" and pairs < max_pairs:
-            counts[half_points[pairs]] += 1
-            pairs += 1
-            verdict = test.verdict(test.llr(counts))
-        verdicts.append(verdict)
-        lengths.append(2 * pairs)
-        final.append(counts.copy())
-    return np.array(verdicts), np.array(lengths), final
-
-
-@pytest.mark.slow
-@pytest.mark.interpreted
-def test_error_rate_of_simulated_tests_is_at_most_the_nominal_rate():
-    test = Sprt(0, 60, alpha=0.1, beta=0.1)
-    verdicts, lengths, _ = simulate(test, 0, 0.3, 0, tests=150, max_pairs=1000, seed=1)
-    assert (verdicts != "undecided").all()
-    # 150 tests with a rate of 0.1: 26 or more errors happen once in 300 times.
-    assert (verdicts == "H1").sum() < 26
-    assert lengths.mean() == pytest.approx(test.expected_games(0, 0.3), rel=0.25)
+    return simulate_tests(test, expected_score(elo), draws, advantage, tests, rng)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [LOGISTIC, NORMALIZED])
-@pytest.mark.parametrize(("draws", "opening"), [(0.0, 0.0), (0.5, 0.0), (0.3, 200.0)])
-def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, opening):
-    """Simulate 1,000 tests; the theory, Brownian motion, ignores that the last step overshoots."""
+@pytest.mark.parametrize(("draws", "advantage"), [(0.0, 0.0), (0.5, 0.0), (0.3, 0.25)])
+def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, advantage):
+    """Simulate many tests; the theory, Brownian motion, ignores that the last step overshoots."""
     elo1 = 40.0
+    # Normalized ratios are computed test by test.
+    tests, tolerance = (1000, 0.12) if model == LOGISTIC else (250, 0.2)
+    largest = 0.05 + 3 * math.sqrt(0.05 * 0.95 / tests)
     test = Sprt(0, elo1, alpha=0.05, beta=0.05, model=model)
     elo = elo1
-    if model == NORMALIZED and opening == 0:  # the logistic difference that corresponds to elo1
+    if model == NORMALIZED:  # the logistic difference that corresponds to elo1
         deviation = math.sqrt(score_variance(elo1, draws, NORMALIZED))
         s = 0.5 + elo1 / (800 / math.log(10)) * deviation
         elo = -400 * math.log10(1 / s - 1)
-    verdicts, lengths, _ = simulate(test, 0, draws, opening, 1000, 4000, seed=2)
-    assert (verdicts == "H1").mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
-    if opening == 0:
-        assert lengths.mean() == pytest.approx(test.expected_games(0, draws), rel=0.12)
-        verdicts, lengths, _ = simulate(test, elo, draws, 0, 1000, 4000, seed=3)
-        assert (verdicts == "H0").mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
-        assert lengths.mean() == pytest.approx(test.expected_games(elo1, draws), rel=0.12)
+    simulated = simulate(test, 0, draws, advantage, tests, seed=2)
+    assert simulated.accepted.mean() < largest
+    if advantage == 0:
+        assert simulated.games.mean() == pytest.approx(test.expected_games(0, draws), rel=tolerance)
+        simulated = simulate(test, elo, draws, 0, tests, seed=3)
+        assert (~simulated.accepted).mean() < largest
+        assert simulated.games.mean() == pytest.approx(
+            test.expected_games(elo1, draws), rel=tolerance
+        )
+    elif model == LOGISTIC:
+        correlation = -(advantage**2) / score_variance(0, draws)
+        expected = test.expected_games(0, draws, correlation)
+        assert simulated.games.mean() == pytest.approx(expected, rel=tolerance)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("elo", [0.0, 10.0, 25.0])
 def test_intervals_of_the_median_unbiased_estimate_have_their_coverage(elo):
     test = Sprt(0, 25)
-    _, _, final = simulate(test, elo, 0.3, 0, 600, 6000, seed=5)
-    estimates = [estimate_elo(test, counts) for counts in final]
+    frequencies = simulate(test, elo, 0.3, 0, 600, seed=5).frequencies
+    estimates = [estimate_elo(test, counts) for counts in frequencies]
     too_high = np.mean([estimate.elo > elo for estimate in estimates])
     covered = np.mean([estimate.low <= elo <= estimate.high for estimate in estimates])
     assert too_high == pytest.approx(0.5, abs=0.075)
     assert covered == pytest.approx(0.95, abs=0.03)
+
+
+def test_error_rate_of_simulated_tests_is_at_most_the_nominal_rate():
+    test = Sprt(0, 60, alpha=0.1, beta=0.1)
+    simulated = simulate(test, 0, 0.3, 0, tests=150, seed=1)
+    # 150 tests with a rate of 0.1: 26 or more errors happen once in 300 times.
+    assert simulated.accepted.sum() < 26
+    assert simulated.games.mean() == pytest.approx(test.expected_games(0, 0.3), rel=0.25)

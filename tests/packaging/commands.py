@@ -16,7 +16,8 @@ INTERNAL_MODULES = {
 # Adapters of libraries that no extra installs: `make recipes` runs them.
 OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
 STUDIES = (
-    "amaf", "bandit_policies", "bandits", "geese", "ggp", "hex", "othello", "p_game", "solved",
+    "amaf", "bandit_policies", "bandits", "equivalence", "exploration", "geese", "ggp", "hex",
+    "othello", "p_game", "playout_policy", "related_work", "solved", "statistics",
 )  # fmt: skip
 # Commands that succeed without extras.
 CORE_COMMANDS = [
