@@ -53,7 +53,8 @@ def make_leaf_evaluation(
     many: Any = game.many
     # If they are None, they are not compiled: `together` is false.
     begin_ply: Any = make_ply(game, config, many.begin) if together else None
-    play, end = (many.play, many.end) if together else (None, None)
+    play: Any = many.play if together else None
+    end: Any = many.end if together else None
     write_scores = make_scoring(game, config)
     _, _, update_mast = make_move_record(game, config)
 
