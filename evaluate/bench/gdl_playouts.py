@@ -5,24 +5,19 @@ game; see `ludoteca.agents.search.leaf_parallel`.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from json import dumps
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
-
-from rich.console import Console
 
 from ludoteca.envs.gdl.game import gdl
 from ludoteca.evaluate.bench.gdl import format_rate
 from ludoteca.evaluate.bench.gdl_kernels import rate_cell
 from ludoteca.evaluate.bench.rounds import ROUNDS
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
-from ludoteca.evaluate.gdl.sheet_files import select_sheets
+from ludoteca.evaluate.bench.sheet_speeds import SpeedTable, measure_speeds
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_atomically
-from ludoteca.provenance import load_average, run_provenance
 
 COUNTS = (1, 8, 64, 512)  # playouts of a leaf
 PLAYOUTS = 2048  # per move, in searches of at least `MIN_SIMULATIONS`
@@ -73,25 +68,8 @@ def bench_gdl_playouts(
         ValueError: if a sheet is missing or invalid, or `seconds` is not positive.
         OSError: if a file cannot be written.
     """
-    if not seconds > 0:
-        raise ValueError(f"seconds must be positive, got {seconds}")
-    files = select_sheets(sheets, only)
-    console = Console(highlight=False)
-    content = run_provenance(seconds_per_workload=seconds)
-    speeds: list[PlayoutSpeed] = []
-    for name, file in files.items():
-        speed = measure_playouts(name, file, seconds)
-        speeds.append(speed)
-        cells = zip(HEADINGS[1:], table_row(speed)[1:], strict=True)
-        line = "; ".join(f"{what} {cell}" for what, cell in cells)
-        console.print(f"{name}: {line}", soft_wrap=True)
-        content["about"]["load_average_at_end"] = load_average()
-        content["sheets"] = [asdict(each) for each in speeds]
-        if json is not None:
-            write_atomically(json, dumps(content, indent=1) + "\n")
-        if page is not None:
-            write_atomically(page, markdown_page(speeds, content["about"]))
-    return speeds
+    speed_table = SpeedTable(measure_playouts, HEADINGS, table_row, markdown_page)
+    return measure_speeds(speed_table, sheets, json, page, seconds, only)
 
 
 def measure_playouts(name: str, path: Path, seconds: float) -> PlayoutSpeed:
