@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.search.distributions import sample_uniform
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_BEST, Parent
 from ludoteca.agents.search.select import make_select
 from ludoteca.agents.search.statistics import make_statistics
+from ludoteca.envs.bits import ONE
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.evaluate.bandits.run import add_results, reset_streams
+from ludoteca.evaluate.bandits.run import BITS, add_results, draw_rewards, reset_streams
 
 # Names in `POLICIES` of deterministic policies whose score of an arm does not decrease with t, the
 # number of rounds, while the arm is not pulled. Their loop can skip arms, so most rounds take the
@@ -47,14 +47,15 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 
     `play(problems, first, seed, runs, rounds, checkpoints, params_array, works, arms, streams,
-    regrets, shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times
+    rewards, regrets, shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times
     for `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
     writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
     `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
     and the number of the problem, counted from `first`. `params_array`, `[1]`, dtype
     `ludoteca.agents.search.config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space:
     `works`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`;
-    and `streams`, uint64 `[K + 1, 1]`.
+    `streams`, uint64 `[K + 1, 1]`; and `rewards`, the next rewards of each arm as bits, uint64
+    `[K]`.
 
     With `lazy`, only for policies in `MONOTONE`, the loop chooses the same arms faster.
     """
@@ -113,6 +114,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         works: Any,
         arms: Any,
         streams: Any,
+        rewards: Any,
         regrets: Any,
         shares: Any,
     ) -> None:
@@ -164,8 +166,11 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                                 arms, work.weights, last_arm, t, log_scored_round, params, work
                             )
                     # Pull the arm.
-                    reward = 1.0 if sample_uniform(streams[arm]) <= probabilities[arm] else 0.0
                     pulled_arm = arms[arm]
+                    used = int(pulled_arm.visits) % BITS
+                    if used == 0:
+                        rewards[arm] = draw_rewards(streams[arm], probabilities[arm])
+                    reward = float((rewards[arm] >> np.uint64(used)) & ONE)
                     pulled_arm.visits += 1
                     add_score(pulled_arm, reward, work.probability)
                     last_arm = arm

@@ -161,6 +161,7 @@ def _make_policy_play(policy: str, values: NDArray[np.float64], lazy: bool) -> P
             np.zeros(1, work_dtype(arms)),
             np.zeros(arms, arm_dtype(policy)),
             np.zeros((arms + 1, 1), np.uint64),
+            np.zeros(arms, np.uint64),
         )
         play(problems, *settings, params, *scratch, regrets, shares)
 

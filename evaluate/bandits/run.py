@@ -1,11 +1,14 @@
-"""Beginning and results of a run of a bandit: its random streams, its regret and its pulls."""
+"""Parts of a run of a bandit: its random streams, its rewards, and its regret and best pulls."""
 
 from typing import Any
 
 import numpy as np
 
+from ludoteca.envs.bits import ALL, ONE, ZERO
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import GOLDEN_GAMMA, next_u64
+
+BITS = 64  # number of rewards of an arm that are drawn at once
 
 
 @kernel
@@ -23,6 +26,27 @@ def reset_streams(streams: Any, seed: Any, problem: Any, run: Any) -> None:
     for k in range(len(streams)):
         streams[k, 0] = start + np.uint64(k) * GOLDEN_GAMMA
         streams[k, 0] = next_u64(streams[k])
+
+
+@kernel
+def draw_rewards(stream: Any, probability: float) -> Any:
+    """Return the next `BITS` rewards of an arm as the bits of a word, and advance its stream.
+
+    A reward is 1 if a random number of 53 bits is below the probability. Bit i of a random word is
+    the next binary digit of the i-th number, from the highest. A number that has another digit than
+    the probability is decided, so about 8 words decide all.
+    """
+    limit = np.uint64(probability * 2.0**53)
+    if limit >> np.uint64(53):
+        return ALL
+    limit = limit << np.uint64(11)  # the highest digit is bit 63
+    rewards, undecided = ZERO, ALL
+    while undecided and limit:
+        digits, digit = next_u64(stream), np.multiply(limit >> np.uint64(63), ALL)
+        rewards |= undecided & ~digits & digit
+        undecided &= ~(digits ^ digit)
+        limit = limit << ONE
+    return rewards
 
 
 @kernel

@@ -18,15 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.bits import ONE, ZERO, popcount
+from ludoteca.envs.bits import ONE, popcount
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.rng import GOLDEN_GAMMA, MIX_1, MIX_2, U11, U27, U30, U31
-from ludoteca.evaluate.bandits.run import add_results, reset_streams
+from ludoteca.evaluate.bandits.run import BITS, add_results, draw_rewards, reset_streams
 
 PADDING = 16  # the number of arms is rounded up to a multiple
 NO_ARM = -1e9  # mean of the arms that are added
 ROUNDING = 1e-12  # more than the rounding errors of scores and bounds
-BITS = 64  # number of rewards that are drawn at once
 MIN_PULLS = 3  # fewer pulls than this are made one by one
 CAUTION = 1.2  # share of failures among the pulls that are tried at once, divided by the mean one
 FEW, MANY = 3, 12  # numbers of contenders below and above which their range of scores is adapted
@@ -62,22 +60,6 @@ def make_scratch(arms: int) -> tuple[Any, ...]:
         np.zeros((2, arms)), np.zeros(padded), np.zeros(padded), scores, scores.view(np.int64),
         np.zeros(arms + 1, np.int64), np.zeros((arms + 1, 1), np.uint64), np.zeros(arms, np.uint64),
     )  # fmt: skip
-
-
-@kernel
-def draw_rewards(stream: Any, probability: float) -> Any:
-    """Return the next `BITS` rewards of an arm as the bits of a word, and advance its stream.
-
-    A pull is rewarded if `distributions.sample_uniform` is below the probability.
-    """
-    limit, state, word = np.uint64(probability * 2.0**53), stream[0], ZERO
-    for i in range(BITS):
-        z = np.add(state, np.multiply(np.uint64(i + 1), GOLDEN_GAMMA))
-        z = np.multiply(z ^ (z >> U30), MIX_1)
-        z = np.multiply(z ^ (z >> U27), MIX_2)
-        word |= np.uint64(((z ^ (z >> U31)) >> U11) < limit) << np.uint64(i)
-    stream[0] = np.add(state, np.multiply(np.uint64(BITS), GOLDEN_GAMMA))
-    return word
 
 
 @kernel

@@ -9,8 +9,10 @@ from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
+from ludoteca.envs.rng import next_u64
 from ludoteca.evaluate.bandits import bandit_curves, play_bandits, random_problems
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
+from ludoteca.evaluate.bandits.run import draw_rewards
 from ludoteca.evaluate.bandits.ucb1_kernel import make_play_ucb1, make_scratch, make_tables
 
 
@@ -63,11 +65,15 @@ def parameters(policy: str) -> np.ndarray:
     return params
 
 
+def random_numbers(arms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the random streams of the arms and the policy, and the rewards of the arms."""
+    return np.zeros((arms + 1, 1), np.uint64), np.zeros(arms, np.uint64)
+
+
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the records of the arms after one run."""
     arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
-    # Work, arms, and streams of random numbers.
-    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64)
+    scratch = np.zeros(1, work_dtype(n)), arms, *random_numbers(n)
     checkpoints, problems = np.zeros(0, np.int64), np.array([problem])
     play, params = make_play(policy, policy in MONOTONE), parameters(policy)
     no_results = np.zeros((1, 0)), np.zeros((1, 0))  # regrets and shares at no checkpoint
@@ -84,6 +90,19 @@ def test_arms_succeed_with_their_probability() -> None:
     assert means[4] == 1
     # Rewards are 0 or 1, so the sum of their squares is their sum.
     np.testing.assert_array_equal(arms["square"], arms["value"])
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("probability", [0.0, 2.0**-53, 0.3, 0.5, 0.75, 1 - 2.0**-53, 1.0])
+def test_rewards_are_random_numbers_below_the_probability(probability: float) -> None:
+    """Numbers of 53 digits are built from the same random words, one digit of each number a word."""
+    stream, copy = np.full(1, 7, np.uint64), np.full(1, 7, np.uint64)
+    with np.errstate(over="ignore"):  # the random number generator wraps around
+        rewards = int(draw_rewards(stream, probability))
+        words = [int(next_u64(copy)) for _ in range(53)]
+    for i in range(64):
+        number = sum((word >> i & 1) / 2 ** (n + 1) for n, word in enumerate(words))
+        assert (rewards >> i & 1) == (number < probability)
 
 
 @pytest.mark.interpreted
@@ -109,7 +128,7 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
     with np.errstate(over="ignore"):  # the random number generator wraps around
         make_play(policy, lazy).py_func(
             *(problems, 0, 5, 2, 80, checkpoints, params, view_records(work), view_records(arms)),
-            *(np.zeros((5, 1), np.uint64), regrets, shares),
+            *(*random_numbers(4), regrets, shares),
         )
     compiled = bandit_curves(policy, problems, 80, seed=5, runs=2, checkpoints=checkpoints.tolist())
     np.testing.assert_allclose(regrets, compiled.regrets, rtol=1e-12)
