@@ -21,6 +21,7 @@ DEMO = replace(
     experience="mirrored",
     td_target="reply",
     games=25_000,
+    minutes=5.0,
     network=QConfig(filters=(64,), blocks=3),
     replay_ratio=1.0,
     learning_starts=2_000,
