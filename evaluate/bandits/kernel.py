@@ -47,15 +47,15 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 
     `play(problems, first, seed, runs, rounds, checkpoints, params_array, works, arms, streams,
-    rewards, regrets, shares)` plays every problem, float64 `[N, K]` of success probabilities, `runs` times
-    for `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds, int64 `[C]`, it
-    writes the mean pseudo-regret into `regrets` and the mean share of pulls of a best arm into
-    `shares`, both float64 `[N, C]` and zero before. The random streams depend on `seed`, the run,
-    and the number of the problem, counted from `first`. `params_array`, `[1]`, dtype
-    `ludoteca.agents.search.config.SEARCH_PARAMS`, has the parameters of the policy. Scratch space:
-    `works`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype `statistics.arm_dtype(policy_name)`;
-    `streams`, uint64 `[K + 1, 1]`; and `rewards`, the next rewards of each arm as bits, uint64
-    `[K]`.
+    rewards, regrets, shares)` plays every problem, float64 `[N, K]` of success probabilities,
+    `runs` times for `rounds` rounds. After each of `checkpoints`, ascending numbers of rounds,
+    int64 `[C]`, it writes the mean pseudo-regret into `regrets` and the mean share of pulls of a
+    best arm into `shares`, both float64 `[N, C]` and zero before. The random streams depend on
+    `seed`, the run, and the number of the problem, counted from `first`. `params_array`, `[1]`,
+    dtype `ludoteca.agents.search.config.SEARCH_PARAMS`, has the parameters of the policy. Scratch
+    space: `works`, `[1]`, dtype `work_dtype(K)`; `arms`, `[K]`, dtype
+    `statistics.arm_dtype(policy_name)`; `streams`, uint64 `[K + 1, 1]`; and `rewards`, the next
+    rewards of each arm as bits, uint64 `[K]`.
 
     With `lazy`, only for policies in `MONOTONE`, the loop chooses the same arms faster.
     """

@@ -95,7 +95,7 @@ def test_arms_succeed_with_their_probability() -> None:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("probability", [0.0, 2.0**-53, 0.3, 0.5, 0.75, 1 - 2.0**-53, 1.0])
 def test_rewards_are_random_numbers_below_the_probability(probability: float) -> None:
-    """Numbers of 53 digits are built from the same random words, one digit of each number a word."""
+    """Each random word has one digit of 64 numbers of 53 digits."""
     stream, copy = np.full(1, 7, np.uint64), np.full(1, 7, np.uint64)
     with np.errstate(over="ignore"):  # the random number generator wraps around
         rewards = int(draw_rewards(stream, probability))
