@@ -180,7 +180,7 @@ def test_search_samples_actions_at_a_temperature() -> None:
 
 
 def test_solutions_show_values_of_moves() -> None:
-    lines = lines_of(solve(make_game("hex:board_size=3")))
+    lines = lines_of(solve(make_game("hex:board_size=2")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
         "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
@@ -191,7 +191,7 @@ def test_solutions_show_values_of_moves() -> None:
 
 def test_best_responses_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
-    response = best_response(game, make_agent("mcts:simulations=50", game), 0)
+    response = best_response(game, make_agent("mcts:simulations=3", game), 0)
     text = str(response)
     assert f"{response.wins:,} won, {response.draws:,} drawn, {response.losses:,} lost" in text
     assert "one of the worst games: " in text
