@@ -206,7 +206,7 @@ def exists(command):
     return find_spec(COMMANDS[command].target.partition(":")[0]) is not None
 
 
-@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_fits_the_terminal(capsys, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -114,10 +114,10 @@ def test_matches_of_many_players_have_ranks() -> None:
 
 def test_search_report_shows_its_moves() -> None:
     game = make_game("connect4")
-    report = MCTSAgent(game, simulations=300, policy="ucb_alpha1", solver=True).search(game.new())
+    report = MCTSAgent(game, simulations=100, policy="ucb_alpha1", solver=True).search(game.new())
     lines = lines_of(report)
     assert lines[0].startswith(f"MCTS (ucb_alpha1) of connect4: best move {report.name}, value 0.")
-    assert lines[1].startswith("300 simulations in ")
+    assert lines[1].startswith("100 simulations in ")
     rows = {line.replace("*", "").split()[0]: line for line in lines if "%" in line}
     assert set(rows) == set("1234567")
     for candidate in report.candidates:
@@ -183,9 +183,9 @@ def test_solutions_show_values_of_moves() -> None:
     lines = lines_of(solve(make_game("hex:board_size=2")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
-        "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
-        "moves with value -1 for the player to move: a1 b1 b3 c3",
-        "2,307 positions searched",  # depends on the order of moves in the solver
+        "moves with value +1 for the player to move: b1 a2",
+        "moves with value -1 for the player to move: a1 b2",
+        "19 positions searched",  # depends on the order of moves in the solver
     ]
 
 

@@ -331,6 +331,7 @@ def test_the_command_prints_help_and_errors(
     assert message in (printed.err if status else printed.out)
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 @pytest.mark.parametrize(
     "name",
     [

@@ -7,6 +7,7 @@ made.
 import csv
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,13 @@ def parsed(run: Task) -> DQNConfig:
     """Return the settings that the command of a task has."""
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
-    return parse("dqn", arguments[3:])
+    return parsed_arguments(*arguments[3:])
+
+
+@cache
+def parsed_arguments(*arguments: str) -> DQNConfig:
+    """Return the settings of a command, which is parsed once for all tests."""
+    return parse("dqn", list(arguments))
 
 
 def training_task(name: str, options: dict) -> Task:
