@@ -86,7 +86,7 @@ def stop_game(client, agent, game, params):
             socket.send_json({"type": "pause", "on": False})
             assert player.wait(lambda state: state["ply"] > 0)["moves"]
         is_same_process = worker.pid == pid
-    assert client.delete(f"/api/boards/{board['id']}").status_code == 200  # else the game goes on
+    assert client.delete(f"/api/boards/{board['id']}").status_code == 200  # else it continues
     return state, note, is_same_process
 
 
