@@ -1,7 +1,21 @@
-"""Fixtures of the tests of the arena in a browser."""
+"""Fixtures of several files: figures that are not rendered, and the arena in a browser."""
 
 import pytest
 from arena_browser import arena, chromium, laptop_person
+
+
+@pytest.fixture
+def unrendered_figures(monkeypatch):
+    """Let Matplotlib save one pixel instead of a figure: rendering takes most of a report's time.
+
+    The code that draws the figure runs.
+    """
+    from PIL import Image
+
+    def save(figure, file, **options):
+        Image.new("RGB", (1, 1)).save(file, format="png")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", save)
 
 
 @pytest.fixture(scope="module")

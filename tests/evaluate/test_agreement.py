@@ -23,7 +23,7 @@ def test_agreement_fractions_by_hand():
 @pytest.mark.interpreted
 def test_deterministic_agent_agrees_with_itself(tmp_path):
     agents = ("deterministic", "random")
-    game = "hungry_geese:num_players=2,rows=5,columns=6"
+    game = "hungry_geese:num_players=2,rows=5,columns=6,episode_steps=20"
     measure_agreement(agents, tmp_path / "a.json", game=game, games=6, moves=60, repeats=5)
     deterministic, random = json.loads((tmp_path / "a.json").read_text())["agents"]
     assert (deterministic["moves"], deterministic["agreement"], deterministic["predictable"]) == (

@@ -19,9 +19,17 @@ ADDRESS = "http://127.0.0.1:8765"
 
 
 @pytest.fixture(scope="module")
-def app():
+def sheet(tmp_path_factory):
+    """Return the file of a rule sheet that the arena offers."""
+    file = tmp_path_factory.mktemp("sheets") / f"{'long' * 20}.kif"
+    file.write_text(SHEET)
+    return file
+
+
+@pytest.fixture(scope="module")
+def app(sheet):
     """Return an arena for this machine only."""
-    return make_app(("random",), num_workers=1)
+    return make_app(("random",), num_workers=1, sheets=(sheet,))
 
 
 @pytest.fixture(scope="module")
@@ -158,18 +166,13 @@ def test_only_offered_rule_sheets_are_read(client, tmp_path):
         assert "is not offered here" in response.json()["error"]
 
 
-@pytest.mark.interpreted
-def test_further_rule_sheets_are_offered(tmp_path):
-    file = tmp_path / f"{'long' * 20}.kif"
-    file.write_text(SHEET)
-    app = make_app(("random",), num_workers=1, sheets=(file,))
-    with TestClient(app, base_url=ADDRESS) as client:
-        form = client.post("/api/games/gdl", json={"path": str(file)}).json()
-        assert form["players"] == 1
-        body = {"game": "gdl", "params": {"path": str(file)}, "seats": ["human"]}
-        assert client.post("/api/boards", json=body).status_code == 201
-        response = client.post("/api/replays", content=replay_of_sheet(file))
-        assert response.status_code == 201, response.text
+def test_further_rule_sheets_are_offered(client, sheet):
+    form = client.post("/api/games/gdl", json={"path": str(sheet)}).json()
+    assert form["players"] == 1
+    body = {"game": "gdl", "params": {"path": str(sheet)}, "seats": ["human"]}
+    assert client.post("/api/boards", json=body).status_code == 201
+    response = client.post("/api/replays", content=replay_of_sheet(sheet))
+    assert response.status_code == 201, response.text
     with pytest.raises(ValueError, match=r"there is no file 'missing.kif'"):
         make_app(sheets=("missing.kif",))
 

@@ -17,6 +17,8 @@ from ludoteca.evaluate.arena.server import make_app
 pytestmark = pytest.mark.interpreted
 
 HEX = "hex", {"board_size": "5"}
+SEARCH = "mcts:simulations=1000000"
+FAILING = "interactive:Throwing"
 LIMIT = 300  # seconds until a test that waits fails
 
 # Engines that answer everything but the request for a move; they never end by themselves.
@@ -35,6 +37,14 @@ ENGINES = {
 }
 
 
+@pytest.fixture(scope="module")
+def client():
+    """Yield a client of an arena whose process for searches is shared by several tests."""
+    agents = (SEARCH, "alphabeta:depth=100", FAILING, "random")
+    with TestClient(make_app(agents, num_workers=1, adviser=SEARCH), base_url=ADDRESS) as client:
+        yield client
+
+
 def seats(agent, game):
     """Return players of all seats: the agent is first, or in simultaneous games last."""
     rules = make_game(game)
@@ -44,33 +54,40 @@ def seats(agent, game):
 
 
 def stop_search(agent, game, params):
-    """Let an agent search its first move, and stop it.
+    """Let an agent search its first move in an arena of its own, and stop it, as in `stop_game`."""
+    with TestClient(make_app((agent, "random"), num_workers=1), base_url=ADDRESS) as client:
+        return stop_game(client, agent, game, params)
+
+
+def stop_game(client, agent, game, params):
+    """Let an agent search the first move of a new game, and stop it.
 
     Returns:
         The state of the game after the stop, the note or failure, and whether the agent's process
         is still the same.
     """
-    with TestClient(make_app((agent, "random"), num_workers=1), base_url=ADDRESS) as client:
-        board = open_game(client, game, params, seats(agent, game))
-        lobby = client.app.state.lobby
-        worker, history = lobby.workers.workers[0], lobby.games[board["id"]].history
-        with follow(client, board) as socket:
-            player = Player(socket)
-            end = time.monotonic() + LIMIT
-            while not history.actions and not is_searching(worker):
-                assert time.monotonic() < end
-                time.sleep(0.01)
-            pid = worker.pid
-            socket.send_json({"type": "stop"})
-            state = player.wait(lambda state: state["ply"] > 0 or state["paused"])
-            if not state["paused"]:
-                return state, "", worker.pid == pid
+    board = open_game(client, game, params, seats(agent, game))
+    lobby = client.app.state.lobby
+    worker, history = lobby.workers.workers[0], lobby.games[board["id"]].history
+    with follow(client, board) as socket:
+        player = Player(socket)
+        end = time.monotonic() + LIMIT
+        while not history.actions and not is_searching(worker):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        pid = worker.pid
+        socket.send_json({"type": "stop"})
+        state = player.wait(lambda state: state["ply"] > 0 or state["paused"])
+        note = ""
+        if state["paused"]:
             note = state["failure"] or player.receive("note")["text"]
             # The game resumes with another player, in another process.
             player.do("seats", seats=seats("random", game))
             socket.send_json({"type": "pause", "on": False})
             assert player.wait(lambda state: state["ply"] > 0)["moves"]
-            return state, note, worker.pid == pid
+        is_same_process = worker.pid == pid
+    assert client.delete(f"/api/boards/{board['id']}").status_code == 200  # else it continues
+    return state, note, is_same_process
 
 
 def is_searching(worker):
@@ -81,9 +98,15 @@ def is_searching(worker):
     return now - job.phase_begin > 0.3  # seconds, enough for some simulations
 
 
-def analysis_of_stopped_search(agent, game, params):
-    """Assert that an agent moves when it is stopped, in the same process; return its analysis."""
-    state, note, is_same_process = stop_search(agent, game, params)
+def analysis_of_stopped_search(agent, game, params, client=None):
+    """Assert that an agent moves when it is stopped, in the same process; return its analysis.
+
+    The game is played in an arena that has the agent, or without a client in one of its own.
+    """
+    if client is None:
+        state, note, is_same_process = stop_search(agent, game, params)
+    else:
+        state, note, is_same_process = stop_game(client, agent, game, params)
     assert (note, state["failure"]) == ("", "")
     assert state["ply"] > 0
     assert is_same_process
@@ -101,12 +124,12 @@ def assert_process_is_ended(agent, game, params):
 @pytest.mark.parametrize(
     ("agent", "game", "params"),
     [
-        ("mcts:simulations=1000000", "tron", {}),
+        (SEARCH, "tron", {}),
         ("alphabeta:depth=100", *HEX),
     ],
 )
-def test_a_tree_search_moves_with_its_result_so_far(agent, game, params):
-    analysis = analysis_of_stopped_search(agent, game, params)
+def test_a_tree_search_moves_with_its_result_so_far(client, agent, game, params):
+    analysis = analysis_of_stopped_search(agent, game, params, client)
     assert analysis["simulations"] < 1_000_000
     assert analysis["moves"]
 
@@ -242,38 +265,33 @@ def test_a_stop_during_a_real_compilation_pauses_and_the_compilation_is_finished
             assert worker.pid == pid
 
 
-def test_an_undo_resumes_a_game_after_a_failure():
-    with TestClient(
-        make_app(("interactive:Throwing", "random"), num_workers=1), base_url=ADDRESS
-    ) as client:
-        board = open_game(client, "tictactoe", seats=["human", "interactive:Throwing"])
-        with follow(client, board) as socket:
-            player = Player(socket)
-            player.do("play", action=0, ply=0)
-            player.wait(lambda state: state["failure"])
-            state = player.do("undo")
-            assert (state["failure"], state["paused"]) == ("", False)
-            player.do("seats", seats=["human", "random"])
-            player.do("play", action=0, ply=0)
-            assert player.wait(lambda state: state["ply"] == 2)["moves"]
+def test_an_undo_resumes_a_game_after_a_failure(client):
+    board = open_game(client, "tictactoe", seats=["human", FAILING])
+    with follow(client, board) as socket:
+        player = Player(socket)
+        player.do("play", action=0, ply=0)
+        player.wait(lambda state: state["failure"])
+        state = player.do("undo")
+        assert (state["failure"], state["paused"]) == ("", False)
+        player.do("seats", seats=["human", "random"])
+        player.do("play", action=0, ply=0)
+        assert player.wait(lambda state: state["ply"] == 2)["moves"]
 
 
-def test_an_analysis_that_is_stopped_for_another_position_is_resumed():
-    app = make_app((), num_workers=1, adviser="mcts:simulations=1000000")
-    with TestClient(app, base_url=ADDRESS) as client:
-        board = open_game(client, *HEX)
-        with follow(client, board) as socket:
-            player = Player(socket)
-            player.do("play", action=0, ply=0)
-            socket.send_json({"type": "analyze", "ply": 0})
-            assert player.receive("analysis")["ply"] == 0
-            socket.send_json({"type": "analyze", "ply": 1})
-            while (message := player.receive("analysis"))["ply"] == 0:
-                assert not message["analysis"].get("finished")
-            socket.send_json({"type": "analyze", "ply": 0})
-            while (message := player.receive("analysis"))["ply"] == 1:
-                assert not message["analysis"].get("finished")
-            socket.send_json({"type": "stop"})
-            while not (message := player.receive("analysis"))["analysis"].get("finished"):
-                assert message["ply"] == 0
-            assert 0 < message["analysis"]["simulations"] < 1_000_000
+def test_an_analysis_that_is_stopped_for_another_position_is_resumed(client):
+    board = open_game(client, *HEX)
+    with follow(client, board) as socket:
+        player = Player(socket)
+        player.do("play", action=0, ply=0)
+        socket.send_json({"type": "analyze", "ply": 0})
+        assert player.receive("analysis")["ply"] == 0
+        socket.send_json({"type": "analyze", "ply": 1})
+        while (message := player.receive("analysis"))["ply"] == 0:
+            assert not message["analysis"].get("finished")
+        socket.send_json({"type": "analyze", "ply": 0})
+        while (message := player.receive("analysis"))["ply"] == 1:
+            assert not message["analysis"].get("finished")
+        socket.send_json({"type": "stop"})
+        while not (message := player.receive("analysis"))["analysis"].get("finished"):
+            assert message["ply"] == 0
+        assert 0 < message["analysis"]["simulations"] < 1_000_000

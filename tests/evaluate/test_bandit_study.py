@@ -317,6 +317,7 @@ def test_invalid_settings_raise() -> None:
             replace(TINY, **wrong)
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_command_runs_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -206,7 +206,7 @@ def exists(command):
     return find_spec(COMMANDS[command].target.partition(":")[0]) is not None
 
 
-@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_fits_the_terminal(capsys, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -277,15 +277,15 @@ def test_version_is_printed(capsys):
 
 def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
     file = tmp_path / "solution.json"
-    status, out, err = run(capsys, "solve", "hex", "--board-size", "3", "--json", str(file))
+    status, out, err = run(capsys, "solve", "hex", "--board-size", "2", "--json", str(file))
     assert (status, err) == (0, "")
-    assert out.startswith("Hex, board_size=3: black to move wins with perfect play")
-    assert "5 moves win: c1 a2 b2 c2 a3 4 moves lose: a1 b1 b3 c3" in out
+    assert out.startswith("Hex, board_size=2: black to move wins with perfect play")
+    assert "2 moves win: b1 a2 2 moves lose: a1 b2" in out
     read = json.loads(file.read_text())
-    assert (read["game"], read["returns"]) == ("hex:board_size=3,first=black,swap=False", [1, -1])
-    assert read["actions"]["b2"] == 1
-    _, out, _ = run(capsys, "solve", "hex:board_size=3", "--moves", "a1")
-    assert out.startswith("Hex, board_size=3, after a1: white to move wins with perfect play")
+    assert (read["game"], read["returns"]) == ("hex:board_size=2,first=black,swap=False", [1, -1])
+    assert read["actions"]["b1"] == 1
+    _, out, _ = run(capsys, "solve", "hex:board_size=2", "--moves", "a1")
+    assert out.startswith("Hex, board_size=2, after a1: white to move wins with perfect play")
     _, out, _ = run(capsys, "solve", "tictactoe", "--moves", "b2", "a1")
     assert "X to move draws with perfect play 7 moves draw: b1" in out
 

@@ -84,7 +84,7 @@ def test_starting_workers_ignore_interrupts(tmp_path):
         "from functools import partial\n"
         "from ludoteca.local_executor import LocalExecutor\n"
         "if __name__ == '__main__':\n"
-        "    with LocalExecutor(2) as workers:\n"
+        "    with LocalExecutor(1) as workers:\n"
         "        print(list(workers.run(partial(pow, 2, k) for k in range(3))))\n"
     )
     interrupt = """

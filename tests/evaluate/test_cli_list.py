@@ -99,7 +99,7 @@ def test_every_parameter_is_described(name):
     assert all(describe_params(factory).values())
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", [60, 80, pytest.param(120, marks=pytest.mark.slow)])
 def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     for arguments, expected in (

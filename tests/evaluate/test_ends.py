@@ -5,6 +5,7 @@ Helpers of `ends`: `start` runs Python code in a process, `are_gone` waits for t
 
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,6 +92,7 @@ def test_tasks_of_a_study_end_with_it(tmp_path, signal_number):
         files = [folder / f"{name}.txt" for name in "ab"]
         while not all(file.exists() and file.read_text().endswith("\n") for file in files):
             assert study.poll() is None
+            time.sleep(0.02)
         pids = [int(word) for file in files for word in file.read_text().split()]
         assert len(pids) == 4
         assert all(map(is_running, pids))

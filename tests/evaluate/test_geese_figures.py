@@ -101,10 +101,10 @@ def test_goose_that_circles_once_is_found(steps, count):
 
 def test_examples_are_saved_and_replayed(tmp_path):
     agents = ("greedy",) * 4
-    content = find_examples(agents, tmp_path / "out.json", games=3, seed=1)
+    content = find_examples(agents, tmp_path / "out.json", games=2, seed=1)
     assert read_json(tmp_path / "out.json")["examples"] == content["examples"]
     assert "contested food" in [example["pattern"] for example in content["examples"]]
-    match = play_match(GAME, agents, 3, seed=1, num_replays=3)
+    match = play_match(GAME, agents, 2, seed=1, num_replays=2)
     for example in map(Example.from_json, content["examples"]):
         (replay,) = [r for r in match.replays if r.seed == example.replay.seed]
         played, shown = list(replay.positions()), example.positions()

@@ -284,6 +284,7 @@ def test_records_of_matches_with_another_shipped_network_are_not_kept(
     assert len(places) == 2
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
     write_study(all_records(folder), out)

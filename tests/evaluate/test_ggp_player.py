@@ -54,7 +54,8 @@ def serve():
     ("sheet", "agents"),
     [
         ("tictactoe", ("random", "greedy")),
-        ("tron", ("random", "random")),
+        ("prisoners_dilemma", ("random", "random")),
+        pytest.param("tron", ("random", "random"), marks=pytest.mark.slow),
         pytest.param("breakthrough", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("prisoners_dilemma", ("random", "mcts"), marks=pytest.mark.slow),
         pytest.param("eight_puzzle", ("random",), marks=pytest.mark.slow),
@@ -312,7 +313,7 @@ def test_agents_that_cannot_play_the_rules_are_replaced_by_random_moves(serve, m
     printed = []
     monkeypatch.setattr(GGPPlayer, "_show", lambda self, text: printed.append(text))
     urls = [serve("alphabeta"), serve("random")]
-    play_whole_match(find_sheet("tron"), urls)
+    play_whole_match(find_sheet("prisoners_dilemma"), urls)
     assert any(
         "alphabeta cannot play: ValueError: alpha-beta search needs" in line for line in printed
     )

@@ -30,13 +30,13 @@ def without_time(result):
 
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_every_game_is_played_and_its_replays_are_valid(game):
-    result = play_match(game, AGENTS, 12, seed=3, num_replays=12)
+    result = play_match(game, AGENTS, 4, seed=3, num_replays=4)
     game = make_game(game)
     assert result.game == game.spec
     assert result.agents == AGENTS
-    assert [total.games for total in result.totals] == [12, 12]
-    assert sum(total.points for total in result.totals) == pytest.approx(12)
-    assert len({replay.seed for replay in result.replays}) == 12
+    assert [total.games for total in result.totals] == [4, 4]
+    assert sum(total.points for total in result.totals) == pytest.approx(4)
+    assert len({replay.seed for replay in result.replays}) == 4
     plies = [len(replay.actions) for replay in result.replays]
     assert result.mean_plies == np.mean(plies)
     assert max(plies) <= game.max_plies
@@ -57,7 +57,7 @@ def test_every_game_is_played_and_its_replays_are_valid(game):
 )
 def test_seats_rotate(agents, games):
     specs = ("random", "greedy", "random", "greedy")[:agents]
-    result = play_match("hungry_geese", specs, games, num_replays=games)
+    result = play_match("hungry_geese:episode_steps=5", specs, games, num_replays=games)
     assert result.replays[0].players == tuple(specs[p % agents] for p in range(4))
     assert result.replays[1].players == tuple(specs[(p + 1) % agents] for p in range(4))
     for seats in result.seats:
@@ -98,10 +98,10 @@ def test_games_do_not_depend_on_batch_size_or_threads(game):
 def test_matches_of_different_seeds_have_different_games():
     counts = Counter()
     for seed in range(4):
-        result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, num_replays=50)
+        result = play_match("hex:board_size=5", ("random", "random"), 20, seed=seed, num_replays=20)
         counts.update(tuple(replay.actions) for replay in result.replays)
         counts.update(replay.seed for replay in result.replays)
-    assert len(counts) == 2 * 4 * 50  # all actions and all seeds are different
+    assert len(counts) == 2 * 4 * 20  # all actions and all seeds are different
 
 
 class Scripted(Agent):
@@ -138,7 +138,9 @@ def test_random_plies_are_the_same_for_each_agent_in_every_seat():
     assert moves(random_plies=5, seed=3, batch_size=3) == games
     assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
-    geese = play_match("hungry_geese", ["random"] * 4, 8, random_plies=3, num_replays=8)
+    geese = play_match(
+        "hungry_geese:episode_steps=5", ["random"] * 4, 8, random_plies=3, num_replays=8
+    )
     beginnings = [list(replay.actions[:3]) for replay in geese.replays]
     assert beginnings[:4] == [beginnings[0]] * 4
     with pytest.raises(ValueError, match="random_plies must be an integer from 0"):
@@ -314,6 +316,7 @@ def test_intervals_count_repeated_games_once():
     assert (all_seats["low"], all_seats["high"]) == wilson(all_seats["wins"], 40)
 
 
+@pytest.mark.compiled
 def test_digests_identify_games():
     match = play_match("tictactoe", AGENTS, 200, seed=2, num_replays=200)
     digests = {}

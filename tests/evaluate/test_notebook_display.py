@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from boards import small_game
 
 from ludoteca.agents.games.endgame import solve_endgame
 from ludoteca.agents.registry import make_agent
@@ -84,7 +85,7 @@ def random_replay(game: Game, players: tuple[str, ...] = ()) -> Replay:
 
 @every_game
 def test_games_and_positions_are_drawn(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     s, _ = middle_position(game)
     position = np.array([s], game.state).view(game.position_dtype)[0]
     assert isinstance(position, Position)
@@ -114,7 +115,7 @@ def test_positions_remain_records_of_their_game(name: str) -> None:
 
 @every_game
 def test_replays_are_animated(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     replay = random_replay(game, tuple(f"<agent {p}> & co" for p in range(game.num_players)))
     root = svg_root(replay._repr_svg_())
     frames = [node for node in root if node.find("{http://www.w3.org/2000/svg}animate") is not None]

@@ -20,6 +20,11 @@ from ludoteca.evaluate.protocols.nboard import NBoardServer
 
 pytestmark = pytest.mark.interpreted
 
+# Sizes of Hex: the smallest, one whose games are cut, the default and the largest.
+SIZES = [
+    size if size in (2, 3, 6, 11, 19) else pytest.param(size, marks=pytest.mark.slow)
+    for size in range(2, 20)
+]
 # The starting position of Othello in a GGF record.
 START = "BO[8 ---------------------------O*------*O--------------------------- *]"
 
@@ -102,7 +107,7 @@ def test_failed_agents_are_errors_of_the_command(tmp_path):
     assert ask(server, "genmove w")[0].endswith("failed: RuntimeError: broken agent")
 
 
-@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("swap", [False, True])
 def test_games_of_all_sizes_are_played(size, swap):
     server = hex_server(swap=swap)

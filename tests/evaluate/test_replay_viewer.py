@@ -4,6 +4,7 @@ import io
 import xml.etree.ElementTree as ET
 
 import pytest
+from boards import small_spec
 from rich.console import Console
 
 from ludoteca.__main__ import main
@@ -23,7 +24,7 @@ GEESE = ("deterministic", "greedy", "random_safe")
 @pytest.fixture(scope="module")
 def replay():
     """Return a game of three agents."""
-    return play_match("hungry_geese:num_players=3", GEESE, 1, seed=2, num_replays=1).replays[0]
+    return play_match("hungry_geese:num_players=3", GEESE, 1, seed=12, num_replays=1).replays[0]
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_players_are_shown_beside_or_below_the_board(replay, width):
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_can_be_watched(name, sleeps):
     agents = ["random"] * 2
-    replay = play_match(name, agents, 1, seed=1, num_replays=1).replays[0]
+    replay = play_match(small_spec(name), agents, 1, seed=1, num_replays=1).replays[0]
     out = io.StringIO()
     watch_replay(replay, console=Console(file=out, width=100))
     assert out.getvalue().count(" of ") == len(replay.actions) + 1

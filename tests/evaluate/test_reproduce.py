@@ -242,6 +242,7 @@ def test_differences_beyond_chance():
     assert not shares_differ(np.array([0.55]), 96, np.array([0.5]), 1200).any()
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_the_report_compares_with_the_thesis(tmp_path, monkeypatch, capsys):
     def run(tournament, folder, **options):
         return random_results(tournament, THESIS[int(folder.name)] / 1200)
@@ -330,6 +331,7 @@ def test_the_command_prints_help_and_errors(
     assert message in (printed.err if status else printed.out)
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 @pytest.mark.parametrize(
     "name",
     [

@@ -245,6 +245,7 @@ def test_draws_count_as_half_in_the_verdict():
     assert strength(match_record(140, 60, 200)) == "weaker"
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path):
     out, records = tmp_path / "report", all_records(folder)
     del records["seville2019"]["random-1k-time"]
@@ -265,6 +266,7 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_
     assert records["seville2019"].keys() - kept.keys() == gone
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
     write_study(all_records(folder) | {"alphazero": {}}, out)

@@ -78,11 +78,14 @@ def test_matches_have_different_seeds():
     ] == seeds[:4]
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_forfeits_are_logged_and_reported(tmp_path):
     # An agent that crashes at its first move.
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
-    plan = Tournament(("hungry_geese:num_players=2",), agents, games_per_pair=2, repeats=1)
+    plan = Tournament(
+        ("hungry_geese:num_players=2,episode_steps=5",), agents, games_per_pair=2, repeats=1
+    )
     first = run_tournament(plan, tmp_path / "run", processes=1)
     reread = run_tournament(plan, tmp_path / "run", processes=1)
     assert first.forfeits == reread.forfeits
@@ -227,6 +230,7 @@ def test_long_names_lose_their_middle():
     assert re.fullmatch(r"kaggle:.*….*/submission.py", shortened)
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_command_plays_a_tournament(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     arguments = ["tournament", "--games", "tictactoe,connect4", "--agents", "random", "greedy"]
@@ -256,6 +260,7 @@ def test_ctrl_c_prints_how_to_resume(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "interrupted; the same command resumes\n"
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_report_has_nash_averaging_and_alpha_rank(tmp_path):
     results = synthetic_results(1, 3)
     # As in rock, paper, scissors, each agent wins three quarters of its games against the next.

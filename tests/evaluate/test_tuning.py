@@ -52,7 +52,7 @@ def optimize(spec, seed, batch=100, budget=200):
 @pytest.mark.parametrize("spec", [*OPTIMIZERS, *OTHER_SETTINGS])
 def test_optimizers_find_the_maximum_of_noisy_scores(spec):
     start = expected_score(np.array([0.9, 0.1]))
-    scores = [expected_score(optimize(spec, seed, batch=50, budget=400)) for seed in range(3)]
+    scores = [expected_score(optimize(spec, seed)) for seed in range(3)]
     assert start < 0.34
     assert np.mean(scores) > 0.74
 
@@ -130,6 +130,7 @@ def tune(folder, optimizer, **settings):
     )  # fmt: skip
 
 
+@pytest.mark.compiled
 def test_tuning_finds_less_random_play(tmp_path):
     result = tune(tmp_path, "spsa", games=1000, batch=20, match_games=100)
     assert float(result.values["epsilon"]) < 0.5
@@ -139,6 +140,7 @@ def test_tuning_finds_less_random_play(tmp_path):
     assert result.games == 1000
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_interrupted_run_has_the_result_of_an_uninterrupted_one(optimizer, tmp_path):
     settings = {"games": 80, "batch": 4, "against": ["random"], "seed": 3}
@@ -152,6 +154,7 @@ def test_interrupted_run_has_the_result_of_an_uninterrupted_one(optimizer, tmp_p
     assert (tmp_path / "cut" / EVALUATIONS_FILE).read_bytes() == log
 
 
+@pytest.mark.compiled
 def test_points_of_a_pair_play_each_other(tmp_path):
     result = tune(tmp_path, "spsa", games=40, batch=4)
     assert all(evaluation.opponent_values for evaluation in result.evaluations)
@@ -200,6 +203,7 @@ def test_invalid_options_give_clear_errors(options, error, capsys, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.compiled
 def test_command_writes_results_and_a_figure(capsys, tmp_path: Path):
     status, out, _ = run(
         capsys, "tune", GAME, "--agent", f"{AGENT}:epsilon=0.8", "--tune",
