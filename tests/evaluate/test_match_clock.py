@@ -244,7 +244,7 @@ def test_timed_agent_passes_the_clock_to_its_agent():
 )
 def test_searches_use_the_time_of_the_clock(game, spec):
     rules = make_game(game)
-    agent, control = make_agent(spec, rules), TimeControl(0.1)
+    agent, control = make_agent(spec, rules), TimeControl(0.3)
     agent.set_time_control(control)
     assert agent.seconds == control.thinking_seconds
     for searcher in (agent, copy.deepcopy(agent)):
