@@ -190,7 +190,7 @@ def test_hand_crafted_features_match_plain_python(spec):
 
 @pytest.mark.parametrize("spec", [pytest.param(SPECS[0], marks=pytest.mark.slow), SPECS[1]])
 def test_masked_actions_are_fatal(spec):
-    game, states = positions(spec)
+    game, states = positions(spec, games=4)
     num_masked = 0
     for s in states[:: max(1, len(states) // 60)]:
         for p in (p for p in range(game.num_players) if game.is_active(s, p)):
