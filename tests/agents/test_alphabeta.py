@@ -51,9 +51,9 @@ def value_of(report: Any) -> float:
 @pytest.mark.parametrize(
     ("spec", "opening"),
     [
-        ("tictactoe", 2),
-        ("hex:board_size=3", 2),
-        ("hex:board_size=3,swap=True", 3),
+        ("tictactoe", 3),
+        ("hex:board_size=3", 3),
+        ("hex:board_size=3,swap=True", 4),
         ("connect4:rows=3,columns=4,connect=3", 4),
         ("othello:board_size=4", 6),
     ],

@@ -64,22 +64,20 @@ SOME_GAMES = ("HungryGeese-v0", "Othello-v0", "Connect4-v0", "Tron-v0", "Breakth
 def test_actions_are_reproducible_from_random_streams(name, spec):
     game = make_game(name)
     s = game.new(3)
-    first = choose(agent_of(spec, name), s, times=200, seed=1)
-    np.testing.assert_array_equal(first, choose(agent_of(spec, name), s, times=200, seed=1))
+    first = choose(agent_of(spec, name), s, times=50, seed=1)
+    np.testing.assert_array_equal(first, choose(agent_of(spec, name), s, times=50, seed=1))
     alone = [choose(agent_of(spec, name), s, seed=k)[0] for k in range(5)]
     assert alone == [choose(agent_of(spec, name), s, seed=k)[0] for k in range(5)]
     if spec == "random":
-        assert not np.array_equal(first, choose(agent_of(spec, name), s, times=200, seed=2))
+        assert not np.array_equal(first, choose(agent_of(spec, name), s, times=50, seed=2))
 
 
 def test_random_is_uniform():
     s = position("hex:board_size=5", 0, 24, 12)
     free = sorted(set(range(25)) - {0, 24, 12})
-    actions = choose(agent_of("random", "hex:board_size=5"), s, seat=1, times=20_000)
+    actions = choose(agent_of("random", "hex:board_size=5"), s, seat=1, times=4_400)
     assert is_uniform(actions, free)
-    assert is_uniform(
-        choose(agent_of("random", "tron"), make_game("tron").new(), 1, 4_000), range(4)
-    )
+    assert is_uniform(choose(agent_of("random", "tron"), make_game("tron").new(), 1, 800), range(4))
 
 
 def flipped_discs(board, mover):
@@ -196,11 +194,11 @@ def test_one_ply_finds_wins(game, actions, winning):
     assert wins == winning  # none of these boards is full
     agent = agent_of("greedy", game)
     assert isinstance(agent, OnePlyAgent)
-    assert set(choose(agent, s, seat, times=300)) == (winning or free)
+    assert set(choose(agent, s, seat, times=100)) == (winning or free)
 
 
 def test_one_ply_is_uniform_without_a_win():
-    actions = choose(agent_of("greedy", "connect4"), make_game("connect4").new(), times=7000)
+    actions = choose(agent_of("greedy", "connect4"), make_game("connect4").new(), times=1400)
     assert is_uniform(actions, range(7))
 
 
@@ -224,27 +222,28 @@ def test_one_ply_goose_does_not_turn_back():
         game.step(s, np.zeros(4, np.int64))
     agent = OnePlyAgent(game)
     for p in np.flatnonzero(s.length):
-        assert 2 not in choose(agent, s, int(p), times=300)
+        assert 2 not in choose(agent, s, int(p), times=60)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "games"),
     [
-        "hungry_geese:num_players=2,rows=5,columns=5",
-        "othello:board_size=6",
-        "hex:board_size=4",
-        "connect4",
-        "tictactoe",
-        "tron",
+        ("hungry_geese:num_players=2,rows=5,columns=5", 40),
+        ("othello:board_size=6", 200),
+        ("hex:board_size=4", 100),
+        ("connect4", 64),
+        ("tictactoe", 100),
+        ("tron", 40),
         *(
-            pytest.param(name, marks=pytest.mark.slow)
+            pytest.param(name, 400, marks=pytest.mark.slow)
             for name in ("hungry_geese", "othello", "hex")
         ),
     ],
 )
-def test_greedy_beats_random(name):
-    result = play_match(name, ("greedy", "random"), 400, seed=1)
-    assert result.totals[0].score > 0.55
+def test_greedy_beats_random(name, games):
+    result = play_match(name, ("greedy", "random"), games, seed=1)
+    # The score of equal agents is 0.5, with a standard error of at most 0.5 / sqrt(games).
+    assert result.totals[0].score > 0.5 + 2 * 0.5 / games**0.5
 
 
 def test_only_registered_games_have_knowledge():

@@ -145,8 +145,8 @@ def test_values_and_priors_of_the_network_guide_the_search():
         better = rows(states, seats) != initial_rows[seats]
         return policies, np.where(better, 0.9, -0.9).astype(np.float32)
 
-    result = DecoupledNetworkGuidedSearch(game, 1, 200).run(
-        states, evaluate, 200, streams(1), c_puct=0.5
+    result = DecoupledNetworkGuidedSearch(game, 1, 80).run(
+        states, evaluate, 80, streams(1), c_puct=0.5
     )
     assert (result.visit_counts[0, :, 2:] == 0).all()
     assert (result.visit_counts[0, :, 0] > result.visit_counts[0, :, 1]).all()
@@ -182,7 +182,7 @@ def test_agent_is_reproducible_with_the_same_seed(spec, tmp_path):
     path = tmp_path / "net.safetensors"
     metadata = {"game": game.spec, "network": config.as_dict()}
     save_weights(path, make_ac_network(config, game).state_dict(), metadata)
-    agents = [f"ac:{path},simulations=12", f"ac:{path},simulations=4,temperature=1", "greedy"]
+    agents = [f"ac:{path},simulations=6", f"ac:{path},simulations=4,temperature=1", "greedy"]
     one, other = (play_match(game, agents, 2, seed=4) for _ in range(2))
     assert np.array_equal(one.returns, other.returns)
     config = ACConfig(filters=8, blocks=1, value=False)

@@ -69,8 +69,9 @@ def test_solver_does_not_change_search_before_the_endgame() -> None:
 @pytest.mark.parametrize("more", ["", ",reuse=True", ",threads=2", ",seconds=0.001"])
 @pytest.mark.interpreted
 def test_games_are_played_to_the_end(more: str) -> None:
+    game = make_game("othello:board_size=6")
     result = play_match(
-        GAME, [f"mcts:simulations=5,solver_empties=8{more}", "random"], games=2, seed=3
+        game, [f"mcts:simulations=3,solver_empties=6{more}", "random"], games=2, seed=3
     )
     assert result.games == 2
 

@@ -167,7 +167,7 @@ def test_engines_end_with_the_agent(engine):
 def test_positions_are_set_up_by_moves(swap, first):
     game = make_game("hex", board_size=4, swap=swap, first=first)
     rng = np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(6):
         history = GameHistory(game)
         while not history.is_over:
             is_swap = swap and len(history.actions) == 1

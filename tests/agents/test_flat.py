@@ -127,7 +127,7 @@ def test_player_without_moves_has_no_means():
 
 def test_first_goose_move_is_random_and_best_mean_is_played():
     game, s = position(["......", ".01.*.", "......", "......", ".abc.."], "WW")
-    action, means, visits = interpret("flat:simulations=999,playout_depth=3,playout=valid", game, s)
+    action, means, visits = interpret("flat:simulations=400,playout_depth=3,playout=valid", game, s)
     assert visits[EAST] == 0
     assert chisquare(visits[[NORTH, SOUTH, WEST]]).pvalue > 0.001
     assert len(set(visits[[NORTH, SOUTH, WEST]])) > 1
@@ -137,7 +137,7 @@ def test_first_goose_move_is_random_and_best_mean_is_played():
 def test_equal_moves_are_chosen_equally_often():
     game, s = position(["......", ".01...", "......", "......", "...abc"], "WW")
     spec = "flat:simulations=12,playout_depth=1"
-    actions = [interpret(spec, game, s, seed=seed)[0] for seed in range(0, 10**6, 5000)]
+    actions = [interpret(spec, game, s, seed=seed)[0] for seed in range(0, 10**6, 10**4)]
     assert is_uniform(np.bincount(actions, minlength=4), [NORTH, SOUTH, WEST])
 
 
@@ -155,10 +155,10 @@ def test_wins_are_found_in_sequential_games(name, moves, winning):
     for move in moves:
         game.step(s, move)
     seat = int(game.player(s))
-    agent = make_agent("flat:simulations=700", game)
+    agent = make_agent("flat:simulations=350", game)
     means = agent.means(s, seat, np.array([1], np.uint64))
     visits = agent._work["visits"][0]
-    assert visits.sum() == 700
+    assert visits.sum() == 350
     # Playouts are divided equally among the moves.
     assert visits[visits > 0].max() - visits[visits > 0].min() <= 1
     assert ((means >= -1) & (means <= 1) | np.isnan(means)).all()
@@ -288,7 +288,7 @@ def test_simulations_that_are_played_together_agree_with_single_ones(sheet):
     game = make_game(f"gdl:path={sheet}")
     single = replace(game, many=None)
     (_, means, visits), (_, expected, single_visits) = (
-        interpret("flat:simulations=270", each, each.new()) for each in (game, single)
+        interpret("flat:simulations=90", each, each.new()) for each in (game, single)
     )
     np.testing.assert_array_equal(visits, single_visits)
     # Returns are from -1 to 1, so their standard deviation is at most 1.

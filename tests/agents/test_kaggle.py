@@ -33,7 +33,7 @@ ENV_INDEX = np.zeros(1, np.int64)
 @pytest.mark.parametrize("spec", BOARDS)
 def test_observation_of_a_position_converts_back_to_it(spec):
     game = make_game(spec)
-    for seed in range(3):
+    for seed in range(2):
         before = None
         for t, s in enumerate(positions_of(game, seed=seed)):
             seat = (t + seed) % game.num_players
@@ -290,26 +290,21 @@ FAILURES = {
     ],
 )
 def test_failures_forfeit_the_goose_but_not_the_match(write, line, kind, message):
-    """Geese move north; one forfeits at its fourth move, and the game continues without it."""
+    """Geese move north; two forfeit at their fourth move, and the game continues without them."""
     source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"
     bad = write(source.format(line), "bad.py")
     good = write(source.format("pass"), "good.py")
     seconds = 0.8 if kind == "timeout" else 30
     specs = [f"kaggle:{path},act_timeout={seconds},overage=0.2" for path in (bad, good)]
-    result = play_match("hungry_geese:min_food=1", specs, 2, num_replays=2, seed=9)
+    game = "hungry_geese:min_food=1,episode_steps=9"
+    result = play_match(game, specs, 1, num_replays=1, seed=9)
     assert [(forfeit.agent, forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [
         (0, 3, kind)
-    ] * 4
-    assert [(forfeit.game, forfeit.seat) for forfeit in result.forfeits] == [
-        (0, 0),
-        (0, 2),
-        (1, 1),
-        (1, 3),
-    ]
+    ] * 2
+    assert [(forfeit.game, forfeit.seat) for forfeit in result.forfeits] == [(0, 0), (0, 2)]
     assert all(forfeit.message.startswith(message) for forfeit in result.forfeits)
-    for replay in result.replays:
-        assert len(replay.actions) > 4
-    assert result.totals[0].losses == 2
+    assert len(result.replays[0].actions) > 4
+    assert result.totals[0].losses == 1
 
 
 def test_output_of_a_submission_does_not_disturb_the_protocol(write):

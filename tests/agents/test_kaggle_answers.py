@@ -222,11 +222,11 @@ def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path
     )
     agent = KaggleAgent(GAME, tmp_path / "bot", games=1)
     answers = []
-    for _ in range(20):
+    for _ in range(10):
         agent.reset(ENV_INDEX)
         answers.append(ask(agent))
     # `main.py` was also run once before the first game, to check that it can be loaded.
-    assert answers == [EAST] * 20, agent.forfeit_reason(0, 0)
+    assert answers == [EAST] * 10, agent.forfeit_reason(0, 0)
 
 
 def test_modules_with_dynamic_attributes_are_not_inspected(write):

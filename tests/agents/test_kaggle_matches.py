@@ -99,9 +99,9 @@ def test_agent_as_a_function_plays_the_same_game(spec):
     """The function converts observations to positions, in which the agent acts."""
     game = make_game(spec)
     for seat in range(game.num_players):
-        play = kaggle_function("flat:simulations=8,playout_depth=3", seed=5)
+        play = kaggle_function("flat:simulations=4,playout_depth=3", seed=5)
         own, rng = (
-            make_agent("flat:simulations=8,playout_depth=3", game),
+            make_agent("flat:simulations=4,playout_depth=3", game),
             np.full((1, 1), 5, np.uint64),
         )
         for s in positions_of(game, seed=seat):

@@ -230,7 +230,7 @@ def test_one_playout_is_the_search_without_the_option() -> None:
 def test_a_visit_has_the_mean_score_of_its_playouts() -> None:
     # The variance of the mean of N playouts is an N-th of theirs.
     game, variances = make_game("tictactoe"), []
-    s = play(game, "b2", "a1")
+    s = play(game, "b2", "a1", "c3", "c1")
     for count in (1, 16):
         spec = f"mcts:max_depth=1,policy=uniform,simulations=200,playout.count={count}"
         agent, _ = search(spec, game, s)

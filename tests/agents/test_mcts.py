@@ -32,9 +32,9 @@ SEQUENTIAL = [
 @pytest.mark.parametrize("id_", SEQUENTIAL)
 def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
     game = make_game(id_)
-    agent = MCTSAgent(game, simulations=300)
+    agent = MCTSAgent(game, simulations=60)
     report = agent.search(game.new(), np.array([5], np.uint64))
-    assert report.simulations == sum(one.visits for one in report.candidates) == 300
+    assert report.simulations == sum(one.visits for one in report.candidates) == 60
     assert report.action in game.legal(game.new())
     check_tree(agent_tree(agent))
 
@@ -54,9 +54,9 @@ def test_every_policy_takes_the_winning_move(policy: str) -> None:
     s = play(game, "a1", "a2", "b1", "b2")
     for action_selection in ACTION_SELECTIONS:
         report = MCTSAgent(
-            game, policy=policy, action_selection=action_selection, simulations=400
+            game, policy=policy, action_selection=action_selection, simulations=150
         ).search(s)
-        assert report.simulations >= 400
+        assert report.simulations >= 150
         assert {one.name: one.mean for one in report.candidates}["c1"] == 1
         # `uniform` visits all actions equally, and OMC rarely visits an action known to be best.
         if action_selection == "mean" or (
@@ -88,18 +88,18 @@ def test_connect_four_is_opened_in_the_center() -> None:
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
     game = make_game("tictactoe")
-    agent = MCTSAgent(game, simulations=1000, max_nodes=100)
+    agent = MCTSAgent(game, simulations=300, max_nodes=100)
     report = agent.search(game.new())
-    assert report.simulations == 1000
+    assert report.simulations == 300
     assert report.nodes <= 100
 
 
-@pytest.mark.parametrize(("max_depth", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
+@pytest.mark.parametrize(("max_depth", "nodes"), [(1, 1 + 9), (2, 1 + 9 + 72), (0, 100)])
 def test_max_depth_limits_the_tree(max_depth: int, nodes: int) -> None:
-    game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=500, max_depth=max_depth)
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=300, max_depth=max_depth)
     report = agent.search(game.new())
-    assert report.simulations == 500
+    assert report.simulations == 300
     assert report.nodes == nodes if max_depth else report.nodes > nodes
 
 
@@ -221,12 +221,12 @@ def test_prepared_agents_do_not_compile_in_search(options: dict[str, Any]) -> No
 
 def test_reports_can_be_read_and_written() -> None:
     game = make_game("connect4")
-    report = MCTSAgent(game, simulations=500).search(game.new())
+    report = MCTSAgent(game, simulations=100).search(game.new())
     text = str(report)
-    assert "500 simulations" in text
+    assert "100 simulations" in text
     assert f"principal variation: {report.name} " in text
     data = json.loads(report.to_json())
-    assert data["simulations"] == 500
+    assert data["simulations"] == 100
     assert {one["name"] for one in data["candidates"]} == set("1234567")
 
 

@@ -110,20 +110,20 @@ def test_searches_of_the_fewest_and_most_geese(players):
 
 
 @pytest.mark.parametrize(
-    ("lines", "action"),
+    ("lines", "action", "simulations"),
     [
         # Blue crashes in the next ply; red wins by the move that does not crash.
-        (["....rR..", "....rrrr", "bbbbbbbB"], EAST),
-        (["...r.Rr.", "..rrrrrr", "bbbbbbbB"], WEST),
+        (["....rR..", "....rrrr", "bbbbbbbB"], EAST, 500),
+        (["...r.Rr.", "..rrrrrr", "bbbbbbbB"], WEST, 500),
         # Red has room for two steps in the west and for five in the east, blue for four in its
         # corridor: red wins by riding east.
-        (["..R.....", "rrrrrrrr", "bbbB...."], EAST),
-        ([".....R..", "rrrrrrrr", "....Bbbb"], WEST),
+        (["..R.....", "rrrrrrrr", "bbbB...."], EAST, 1500),
+        ([".....R..", "rrrrrrrr", "....Bbbb"], WEST, 1500),
     ],
 )
-def test_tron_endings_are_won(lines, action):
+def test_tron_endings_are_won(lines, action, simulations):
     game, s = tron_position(lines)
-    agent = make_agent("mcts:simulations=1500", game)
+    agent = make_agent(f"mcts:simulations={simulations}", game)
     report = agent.search(s, seat=0)
     assert report.action == action
     assert report.candidates[0].mean > 0.8
@@ -131,7 +131,7 @@ def test_tron_endings_are_won(lines, action):
 
 def test_visits_add_up():
     for game, interpreted in ((tron(), False), (tron(4, 4), True)):
-        simulations = 150 if interpreted else 600
+        simulations = 150 if interpreted else 300
         search = Search(game, game.new(), nodes=simulations + 1)
         search.run(simulations, interpreted=interpreted).check(simulations)
         assert search.size > simulations / 3
@@ -139,10 +139,10 @@ def test_visits_add_up():
 
 def test_a_full_tree_is_still_searched():
     game = tron()
-    search = Search(game, game.new(), nodes=20).run(2000)
+    search = Search(game, game.new(), nodes=20).run(600)
     assert search.size == 20
     visits = search.arms["visits"]
-    assert visits[0].sum() == 2 * search.nodes["visits"][0] == 4000
+    assert visits[0].sum() == 2 * search.nodes["visits"][0] == 1200
     assert np.isfinite(search.arms["value"]).all()
 
 

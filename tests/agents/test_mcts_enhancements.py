@@ -35,9 +35,9 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
 ) -> None:
     game = make_game("tictactoe")
     policy = "exp3" if len(options) > 2 else "ucb1"
-    agent = MCTSAgent(game, policy=policy, simulations=500, **options)
+    agent = MCTSAgent(game, policy=policy, simulations=150, **options)
     report = agent.search(play(game, "b2", "a1"))
-    assert report.simulations == 500 or report.proven
+    assert report.simulations == 150 or report.proven
     exact = not (options.get("transpositions") or options.get("solver"))
     check_tree(agent_tree(agent), exact=exact)
 
@@ -89,7 +89,11 @@ def test_solver_proves_tic_tac_toe_a_draw() -> None:
 
 @pytest.mark.parametrize(
     ("board_size", "simulations"),
-    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.slow)],
+    [
+        (2, 1000),
+        pytest.param(3, 100_000, marks=pytest.mark.slow),
+        pytest.param(4, 3_000_000, marks=pytest.mark.slow),
+    ],
 )
 def test_solver_proves_that_the_first_player_wins_small_hex(
     board_size: int, simulations: int
@@ -127,7 +131,7 @@ def test_solver_agrees_with_exhaustive_search_on_random_positions() -> None:
     agent = MCTSAgent(game, solver=True, simulations=100_000)
     for _ in range(20):
         s = game.new()
-        for _ in range(rng.integers(2, 6)):
+        for _ in range(rng.integers(3, 7)):
             if not game.is_terminal(s):
                 game.step(s, rng.choice(game.legal(s)))
         if game.is_terminal(s):
@@ -141,7 +145,7 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     # a1 b2 c3 and c3 b2 a1 lead to the same position: fewer nodes, same visits.
     game = make_game("tictactoe")
     plain, shared = (
-        MCTSAgent(game, simulations=1000, transpositions=flag) for flag in (False, True)
+        MCTSAgent(game, simulations=600, transpositions=flag) for flag in (False, True)
     )
     plain.search(game.new())
     shared.search(game.new())
@@ -172,10 +176,10 @@ def test_mast_prefers_actions_with_high_mean_scores() -> None:
     # After many simulations the playouts of MAST agents try the center more often than a corner.
     game = make_game("tictactoe")
     for mast in ("gibbs", "greedy"):
-        agent = MCTSAgent(game, simulations=1000, mast=mast)
+        agent = MCTSAgent(game, simulations=500, mast=mast)
         agent.search(game.new())
         work = agent._workspace.trees[0].work[0]
-        assert work["mast_visits"].sum() > 1000 * 5
+        assert work["mast_visits"].sum() > 500 * 5
         means = work["mast_value"] / np.maximum(work["mast_visits"], 1)
         assert means[0, 4] == means[0].max(), "the center is the best move anywhere"
 
@@ -199,7 +203,7 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
 
 def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     game = make_game("tictactoe")
-    agent = MCTSAgent(game, simulations=500, reuse=True)
+    agent = MCTSAgent(game, simulations=200, reuse=True)
     env_indices, seats = np.array([0]), np.array([0])
     s = game.empty(1)
     s[0] = game.new()
@@ -216,7 +220,7 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     game.step(record, int(reply["action"]))
     agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._reused_trees[0, 0].trees[0]
-    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 500
+    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 200
     reused = tree.nodes[: tree.size].copy()
     reused[ROOT]["visits"] -= 1  # the first visit of the reused root, as a leaf
     check_tree(reused)

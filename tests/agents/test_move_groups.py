@@ -58,7 +58,7 @@ def test_partitions_by_the_layout() -> None:
 @pytest.mark.parametrize("name", ["breakthrough", "knight_through", "free_for_all"])
 def test_captures_are_the_moves_that_remove_a_piece(name: str) -> None:
     game, captured = make_game(name), 0
-    for seed in range(8):
+    for seed in range(3):
         s, rng = game.new(seed), np.random.default_rng(seed)
         while not game.is_terminal(s):
             parts = partition(game, "captures", s)
@@ -127,7 +127,7 @@ def expected_children(children: Any, group_of: dict[int, int], solver: bool) -> 
     ("spec", "name"), [("breakthrough:rows=4,columns=3", "origin"), ("tictactoe", "row")]
 )
 def test_selected_children_are_those_of_two_bandits(spec: str, name: str, solver: bool) -> None:
-    game, simulations = make_game(spec), 200
+    game, simulations = make_game(spec), 120
     policy = f"ucb1:alpha={ALPHA}"
     agent = MCTSAgent(game, policy=policy, simulations=simulations, groups=name, solver=solver)
     tree = agent._workspace.trees[0]
@@ -171,7 +171,7 @@ def test_selected_children_are_those_of_two_bandits(spec: str, name: str, solver
 )
 def test_groups_compose_with_other_options(options: dict[str, Any]) -> None:
     game = make_game("breakthrough:rows=5,columns=4")
-    agent = MCTSAgent(game, simulations=200, groups="captures", **options)
+    agent = MCTSAgent(game, simulations=60, groups="captures", **options)
     agent.search(game.new())
     check_tree(agent_tree(agent), exact="solver" not in options)
 

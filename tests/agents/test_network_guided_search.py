@@ -74,15 +74,15 @@ def test_search_takes_a_win_and_prevents_a_loss(name):
     game = make_game("tictactoe")
     win = after(game, 0, 3, 1, 4)  # X wins with 2
     threat = after(game, 0, 4, 8, 2)  # O threatens to win with 6; X must play it
-    result, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), CONFIGS[name])
+    result, trees = search(game, [win, threat, game.new()], np.array([100, 200, 30]), CONFIGS[name])
     assert result.action[:2].tolist() == [2, 6]
     assert result.action_weights[0].argmax() == 2
     assert result.action_values[0, 2] == 1
     assert result.root_value[0] > 0.2
     assert np.allclose(result.action_weights.sum(1), 1, atol=1e-5)
-    assert result.visit_counts.sum(1).tolist() == [200, 400, 50]
+    assert result.visit_counts.sum(1).tolist() == [100, 200, 30]
     assert (result.visit_counts[0, [0, 1, 3, 4]] == 0).all()  # taken cells
-    assert (trees.size <= [201, 401, 51]).all()
+    assert (trees.size <= [101, 201, 31]).all()
 
 
 def test_values_are_for_the_player_to_move():
@@ -123,9 +123,9 @@ def test_both_colors_of_hex_search_alike(name):
 def test_searches_of_a_batch_are_independent():
     game = make_game("connect4")
     positions = [after(game, *range(k)) for k in range(5)]
-    together, _ = search(game, positions, 80, CONFIGS["puct"])
+    together, _ = search(game, positions, 40, CONFIGS["puct"])
     for k, s in enumerate(positions):
-        alone, _ = search(game, [s], 80, CONFIGS["puct"])
+        alone, _ = search(game, [s], 40, CONFIGS["puct"])
         assert np.array_equal(alone.visit_counts[0], together.visit_counts[k])
     none, _ = search(game, positions, 0, CONFIGS["puct"])
     assert np.allclose(none.action_weights, 1 / 7)
@@ -200,13 +200,13 @@ def test_a_search_that_stops_early_chooses_the_same_action(leaf_batch):
         out = (planes.reshape(len(planes), -1) @ weights).astype(np.float32)
         return out[:, :-1], np.tanh(out[:, -1])
 
-    states = game.empty(12)
+    states = game.empty(6)
     for k in range(len(states)):
         s = game.new()
         for _ in range(k % 4):
             game.step(s, int(rng.choice(game.legal(s))))
         states[k] = s
-    budget = np.array([48, 96, 17] * 4)
+    budget = np.array([48, 96, 17] * 2)
     workspace = NetworkGuidedSearch(Encoder(game), len(states), 96, leaf_batch=leaf_batch)
     complete = workspace.run(states, evaluate, budget)
     early = workspace.run(states, evaluate, budget, stop_early=True)

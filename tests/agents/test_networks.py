@@ -128,8 +128,8 @@ def test_fresh_networks_play_every_game(game):
     # The paper's convolutions need a board; observations of rule sheets are lists of fluents.
     for config in (SMALL, TANAKA2018) if game.name != "gdl" else (SMALL,):
         agent = QNetworkAgent(game, make_q_network(config, game))
-        result = play_match(game, [agent, "random"], 4, batch_size=4)
-        assert result.games == 4
+        result = play_match(game, [agent, "random"], 2, batch_size=2)
+        assert result.games == 2
         values = agent.values(game.new())
         assert np.flatnonzero(np.isfinite(values)).tolist() == game.legal(game.new())
 
@@ -277,7 +277,7 @@ def test_evaluation_cache_runs_the_network_once_per_position():
     pool = rng.integers(-1, 2, (300, 2, 3, 4)).astype(np.int8)
     for capacity in (1, 64, 1 << 12):
         cache = EvaluationCache(run, (2, 3, 4), 5, capacity)
-        for _ in range(40):
+        for _ in range(20):
             planes = pool[rng.integers(len(pool), size=rng.integers(0, 50))]
             assert np.array_equal(cache(planes), EvaluationCache(run, (2, 3, 4), 5)(planes))
             assert np.allclose(cache(planes), planes.reshape(len(planes), 24) @ weights, atol=1e-5)

@@ -41,6 +41,7 @@ class CheckingAgent(OpenSpielAgent):
         self.seats: set[int] = set()
         self.env_indices: set[int] = set()
         self.actions: set[int] = set()
+        self._reached: dict[tuple[int, ...], tuple[Any, Any]] = {}
 
     def act(self, states, seats, rngs, env_indices):
         records = [states[k : k + 1].view(np.recarray)[0] for k in range(len(states))]
@@ -61,24 +62,31 @@ class CheckingAgent(OpenSpielAgent):
 
     def _check_history(self, state: Any, s: Any) -> None:
         """Check that our rules lead to the same position by OpenSpiel's history."""
-        again, theirs = self.game.empty(2), self._spiel_game.new_initial_state()
+        again = self.game.empty(2)
         # Both records in one array, so that the padding between their fields is equal.
-        again[0], again[1] = self.game.new(), s
-        with np.errstate(over="ignore"):
-            for action in state.history():
-                ours = self._to_ours(theirs, action)
-                assert self._to_spiel(theirs, ours) == action
-                self.actions.add(ours)
-                self.game.step(again.view(np.recarray)[0], ours)
-                theirs.apply_action(action)
+        again[0], again[1] = self._position_after(tuple(state.history()))[0], s
         assert again[0].tobytes() == again[1].tobytes()
+
+    def _position_after(self, history: tuple[int, ...]) -> tuple[Any, Any]:
+        """Return the position of our rules and OpenSpiel's state after a history."""
+        if not history:
+            return self.game.new(), self._spiel_game.new_initial_state()
+        if history not in self._reached:
+            s, theirs = self._position_after(history[:-1])
+            s, ours = s.copy(), self._to_ours(theirs, history[-1])
+            assert self._to_spiel(theirs, ours) == history[-1]
+            self.actions.add(ours)
+            with np.errstate(over="ignore"):
+                self.game.step(s, ours)
+            self._reached[history] = s, theirs.child(history[-1])
+        return self._reached[history]
 
 
 @pytest.mark.parametrize("spec", GAMES)
 def test_agent_follows_games_in_both_seats_and_several_games(spec):
     game = make_game(spec)
     agent = CheckingAgent(game)
-    play_in_batch(game, agent, lambda i, number: {(i + number) % 2}, games=10)
+    play_in_batch(game, agent, lambda i, number: {(i + number) % 2}, games=6)
     assert agent.seats == {0, 1}
     assert agent.env_indices == {0, 1, 2}
     if game.name == "othello":
@@ -108,7 +116,7 @@ def test_new_game_is_detected_without_reset():
 @pytest.mark.parametrize("spec", ["connect4", "breakthrough", "hex:board_size=5", "tictactoe"])
 def test_agent_takes_an_immediate_win(spec):
     game = make_game(spec)
-    agent = make_agent("openspiel:simulations=2000,solve=True", game)
+    agent = make_agent("openspiel:simulations=200,solve=True", game)
     for seed in range(4):
         positions, mover = won_game(game, seed)
         agent.reset(np.zeros(1, np.int64))
@@ -125,7 +133,7 @@ def test_random_numbers_come_from_the_random_streams_of_the_call():
         [
             replay.actions
             for replay in play_match(
-                "breakthrough",
+                "connect4",
                 ["openspiel:simulations=5", "openspiel:simulations=3"],
                 4,
                 batch_size=batch,

@@ -3,6 +3,8 @@
 Circuits are compared with hand computations, and with another solver of linear equations.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
@@ -67,17 +69,26 @@ def stones_of(s, player):
     return (black, white) if player == s.white_first else (white.T, black.T)
 
 
-def reference(own, enemy):
-    """Return the resistance from north to south, by the pseudoinverse of the full Laplacian."""
-    n = len(own)
-    north, south = n * n, n * n + 1
-    resistance = np.where(enemy, INF, np.where(own, 0.0, 1.0))
+@cache
+def neighbors(n):
+    """Return the pairs of neighboring cells of a board, each a tuple of row and column."""
     pairs = []
     for a in np.ndindex(n, n):
         for b in np.ndindex(n, n):
             down, right = b[0] - a[0], b[1] - a[1]
             if a < b and max(abs(down), abs(right), abs(down + right)) == 1:
-                pairs.append((a[0] * n + a[1], b[0] * n + b[1], resistance[a] + resistance[b]))
+                pairs.append((a, b))
+    return pairs
+
+
+def reference(own, enemy):
+    """Return the resistance from north to south, by the pseudoinverse of the full Laplacian."""
+    n = len(own)
+    north, south = n * n, n * n + 1
+    resistance = np.where(enemy, INF, np.where(own, 0.0, 1.0))
+    pairs = [
+        (a[0] * n + a[1], b[0] * n + b[1], resistance[a] + resistance[b]) for a, b in neighbors(n)
+    ]
     for column in range(n):
         pairs.append((column, north, resistance[0, column]))
         pairs.append(((n - 1) * n + column, south, resistance[n - 1, column]))
@@ -118,7 +129,7 @@ def reference_changes(s, player):
 
 @pytest.mark.parametrize(
     ("n", "make", "positions"),
-    [(2, interpreted, 6), (3, interpreted, 10), (4, interpreted, 5), (5, HeuristicAgent, 8)],
+    [(2, interpreted, 6), (3, interpreted, 5), (4, interpreted, 4), (5, HeuristicAgent, 5)],
 )
 @pytest.mark.parametrize("first", ["black", "white"])
 def test_circuits_agree_with_another_solver(n, make, positions, first):
@@ -217,7 +228,7 @@ def test_mirroring_the_board_exchanges_the_colors():
 def test_values_and_moves_follow_from_the_resistances(first):
     game = hex(5, first)
     agent, rng = HeuristicAgent(game), np.random.default_rng(3)
-    for plies in range(24):
+    for plies in range(0, 24, 3):
         s = random_position(game, rng, plies)
         player, values = s.to_move, agent.values(s)
         stones = s.cells[1:-1, 1:-1] != 0
@@ -311,7 +322,7 @@ def test_heuristic_blocks_an_immediate_win():
     # The formula does not guarantee a block, but mostly chooses the only cell that prevents a loss.
     rng = np.random.default_rng(8)
     blocked = []
-    for plies in np.tile(np.arange(9, 21), 60):
+    for plies in np.tile(np.arange(11, 21), 50):
         s = random_position(game, rng, plies)
         if any(after_move(game, s, a).winner == s.to_move for a in game.legal(s)):
             continue
@@ -344,8 +355,11 @@ def test_mixed_plays_at_random_with_the_given_probability(size, moves, count):
         expected[best] += 1 - epsilon
         # 4.5 times the largest standard error, that of a probability of 1/2.
         assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
-        again = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
-        np.testing.assert_array_equal(actions, again)
+        some = slice(0, count // 10)
+        again = MixedAgent(game, epsilon).act(
+            states[some], seats[some], rngs[some].copy(), env_indices[some]
+        )
+        np.testing.assert_array_equal(actions[some], again)
     assert make_agent("mixed", game).epsilon == 0.2
     assert make_agent("mixed:epsilon=0.5", game).epsilon == 0.5
 

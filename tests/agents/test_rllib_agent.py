@@ -93,16 +93,19 @@ def test_sampled_actions_follow_the_policy_and_the_streams(tmp_path):
     path = write(tmp_path / "policy.safetensors", MLP, planes=False)
     agent = make_agent(f"rllib:{path},deterministic=False", GAME)
     states, _ = position(4)
-    many, seats = np.repeat(states, 20_000), np.ones(20_000, np.int64)
-    rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(7919)
+    count, some = 4000, slice(100, 300)
+    many, seats = np.repeat(states, count), np.ones(count, np.int64)
+    rngs = np.arange(count, dtype=np.uint64)[:, None] * np.uint64(7919)
     sampled = agent.act(many, seats, rngs.copy(), seats)
-    assert np.array_equal(sampled, agent.act(many, seats, rngs.copy(), seats))
+    again = agent.act(many[some], seats[some], rngs[some].copy(), seats[some])
+    assert np.array_equal(sampled[some], again)
     planes = np.zeros(GAME.observation_shape)
     GAME.observe(states.view(np.recarray)[0], 1, planes)
     weights = np.exp(scores(path, planes))
     weights[4] = 0
     frequencies = np.bincount(sampled, minlength=9) / len(sampled)
-    assert frequencies == pytest.approx(weights / weights.sum(), abs=0.02)
+    # 5.6 times the largest standard error, that of a probability of 1/2.
+    assert frequencies == pytest.approx(weights / weights.sum(), abs=5.6 * 0.5 / count**0.5)
 
 
 @pytest.mark.parametrize(("layers", "planes"), [(MLP, False), (CNN, True)])

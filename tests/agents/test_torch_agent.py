@@ -54,7 +54,7 @@ def saved(network: Residual, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def games_of(agent: str | TorchAgent) -> MatchResult:
     """Return a match of the agent against random moves."""
-    return play_match(GAME, [agent, "random"], 60, seed=3)
+    return play_match(GAME, [agent, "random"], 20, seed=3)
 
 
 def same_games(a: MatchResult, b: MatchResult) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize, special
 
 from ludoteca.agents.search.sequential.tree import node_dtype
 from ludoteca.envs.record_views import view_records
@@ -136,9 +136,12 @@ def kl_ucb(s: Statistics, c: Any) -> NDArray[np.float64]:
     bound = (np.log(s.t) + c[0] * np.log(max(np.log(s.t), 1.0))) / s.n
     indices = []
     for x, most in zip(s.x, bound, strict=True):
-        q = np.linspace(x, 1, 200_001)
-        d = special.rel_entr(x, q) + special.rel_entr(1 - x, 1 - q)
-        indices.append(q[d <= most].max())
+
+        def excess(q: float, x: float = x, most: float = most) -> float:
+            return float(special.rel_entr(x, q) + special.rel_entr(1 - x, 1 - q) - most)
+
+        highest = float(np.nextafter(1, 0))
+        indices.append(optimize.brentq(excess, x, highest) if excess(highest) > 0 else 1.0)
     return np.array(indices)
 
 

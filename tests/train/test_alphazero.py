@@ -138,12 +138,12 @@ def test_self_play_follows_solved_endgames(spec, solver_empties):
     def infer(planes):  # uniform policy, value 0
         return np.zeros((len(planes), game.num_actions + 1), np.float32)
 
-    config = replace(TINY, game=spec, solver_empties=solver_empties, games_per_iteration=12)
+    config = replace(TINY, game=spec, solver_empties=solver_empties, games_per_iteration=6)
     rollout = AlphaZero(config, game, None).collect(infer, np.random.default_rng(0), 0)
     planes = Packing(encoder.shape, True).unpack(
         rollout.planes.reshape(-1, rollout.planes.shape[2])
     )
-    planes = planes.reshape(12, -1, *encoder.shape)
+    planes = planes.reshape(6, -1, *encoder.shape)
     squares, solved = planes[0, 0, 0].size, 0
     for b, length in enumerate(rollout.lengths):
         signs = np.where(rollout.movers[b, :length] == 0, 1, -1)
@@ -163,7 +163,7 @@ def test_self_play_follows_solved_endgames(spec, solver_empties):
             solution = solve_endgame(game, s)
             assert rollout.policies[b, near[0], solution.action] == 1
         solved += len(near)
-    assert solved > 40
+    assert solved > 20
 
 
 def test_agent_follows_solved_endgames():
@@ -304,8 +304,8 @@ def test_gatekeeper_accepts_only_winning_candidates():
         assert len(actor.networks) == 1 + num_accepted
 
 
-# Games by default: one of each kind of action, as searches are compiled for each game.
-QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
+# Games by default: one without and one with an origin of its moves, and one that is refused.
+QUICK = ("Connect4-v0", "Breakthrough-v0", "Tron-v0")
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,8 @@ def test_non_finite_losses_end_a_run(tmp_path):
 
 @pytest.mark.parametrize("games", [40, pytest.param(80, marks=pytest.mark.slow)])
 def test_finished_run_writes_a_report(games, tmp_path):
-    results = main(replace(TINY, run_dir=tmp_path, games=games))
+    config = replace(TINY, games=games, eval_games=2, final_eval_games=6)
+    results = main(replace(config, run_dir=tmp_path))
     assert results is not None
     text = (tmp_path / "report.md").read_text()
     assert "# AlphaZero in Tic-Tac-Toe" in text
@@ -358,7 +359,7 @@ def test_finished_run_writes_a_report(games, tmp_path):
     match = play_match(
         "tictactoe",
         [f"az:{tmp_path},simulations=4,policy=gumbel", "random"],
-        20,
+        12,
         seed=results["evaluation_seed"],
     )
     expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]

@@ -67,7 +67,7 @@ def test_dqn_learns_tic_tac_toe(tmp_path):
 
 
 # Games by default: one of each kind of action. The others are learned in `make test-slow`.
-QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
+QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_generated_games_equal_interpreted_replay(game):
 def test_generation_depends_on_neither_workers_nor_batches(game, num_games, tmp_path, monkeypatch):
     config = GenerationConfig(
         game=game,
-        agents=("flat:simulations=5,playout_depth=2", "random_safe"),
+        agents=("flat:simulations=4,playout_depth=1", "random_safe"),
         games=num_games,
         num_workers=1,
     )

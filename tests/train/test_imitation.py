@@ -54,7 +54,7 @@ def test_network_imitates_an_agent(tmp_path):
 @pytest.mark.interpreted
 @pytest.mark.parametrize("view", VIEWS)
 def test_accuracy_is_the_frequency_of_equal_actions(view, mixed, tmp_path):
-    training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
+    training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1, games=15))
     data = training.data
     samples = replay_positions(data.games).samples()
     chosen = data.validation
@@ -97,7 +97,7 @@ def test_learning_rate_matches_pytorch_scheduler():
 
 
 def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch):
-    config = tiny(mixed, tmp_path / "plateau", UIB2021, epochs=7, plateau_patience=2)
+    config = tiny(mixed, tmp_path / "plateau", UIB2021, epochs=7, games=6, plateau_patience=2)
     training = ImitationTraining(config, tensorboard=False)
     losses = iter([5.0, 4, 6, 6, 6, 6, 6])
     monkeypatch.setattr(training, "validate", lambda: {"loss": next(losses), "accuracy": 0.0})
@@ -106,7 +106,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
     rates = [row["learning_rate"] for row in training.metrics.rows]
     assert rates == pytest.approx([0.01, 0.01, 0.01, 0.01, 0.003, 0.003, 0.0009])
     assert training.best["epoch"] == 2
-    config = tiny(mixed, tmp_path / "cosine", learning_rate=0.5, final_learning_rate=0.1)
+    config = tiny(mixed, tmp_path / "cosine", games=6, learning_rate=0.5, final_learning_rate=0.1)
     training = ImitationTraining(config, tensorboard=False)
     assert training.learning_rate_at(0.0) == 0.5
     training.epoch = 1
@@ -182,7 +182,7 @@ def test_validation_is_without_dropout_and_with_running_means(mixed, tmp_path):
 def test_value_loss_is_weighted(mixed, tmp_path):
     def step(vf_coef, network):
         folder = tmp_path / f"{vf_coef}-{network.value}"
-        config = tiny(mixed, folder, network=network, vf_coef=vf_coef, max_grad_norm=0.0)
+        config = tiny(mixed, folder, network=network, games=8, vf_coef=vf_coef, max_grad_norm=0.0)
         training = ImitationTraining(config, tensorboard=False)
         last = training.network.body.head[-1].weight
         before = last.detach().clone()
@@ -202,6 +202,7 @@ def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_pa
     run = tmp_path / "run"
     network = ["--network.filters", "8", "--network.blocks", "1", "--network.view", view]
     arguments = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
+    arguments += ["--games", "12"]
     results = main(parse([*arguments, *network]))
     assert results is not None
     assert "accuracy" in capsys.readouterr().out
@@ -227,7 +228,7 @@ def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_pa
 
 
 def test_time_limit_ends_a_run(mixed, tmp_path, capsys):
-    config = tiny(mixed, tmp_path, UIB2021, minutes=1e-9)
+    config = tiny(mixed, tmp_path, UIB2021, epochs=1, games=8, minutes=1e-9)
     assert main(config, progress=False) is None
     assert "time is up before anything was learned" in capsys.readouterr().out
     assert main(replace(config, minutes=None), progress=False) is not None

@@ -31,7 +31,14 @@ from ludoteca.train.value_regression import train as train_value_network
 pytestmark = pytest.mark.interpreted
 
 # Kinds of runs that the others partly cover, so that they run only in `make test-slow`.
-SLOW = ("dqn-no-overlap", "alphazero", "alphazero-no-gatekeeper", "ppo-overlap", "search")
+SLOW = (
+    "dqn-no-overlap",
+    "alphazero",
+    "alphazero-no-gatekeeper",
+    "ppo-overlap",
+    "search",
+    "value",
+)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +47,7 @@ SLOW = ("dqn-no-overlap", "alphazero", "alphazero-no-gatekeeper", "ppo-overlap",
 )
 def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_path, monkeypatch):
     make, config = KINDS[kind]
-    config = config or value_config(positions)
+    config = replace(config, games=60) if config else value_config(positions)
     uninterrupted = make(replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False)
     run_to_end(uninterrupted)
     check, count, gap, phases = Monitor.check, 0, 5.0, set()
@@ -161,7 +168,7 @@ def signals_at(updates: list[int], signal_number: int, monkeypatch) -> None:
     "signal_number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
 def test_signal_saves_a_checkpoint_and_a_report(signal_number, tmp_path, monkeypatch, capsys):
-    config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
+    config = replace(DQN_CONFIG, run_dir=tmp_path / "run", games=60)
     signals_at([15], signal_number, monkeypatch)
     handlers = [signal.getsignal(handled) for handled in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(Interrupted, match=f"stopped by {signal_number.name}") as stopped:
@@ -172,7 +179,7 @@ def test_signal_saves_a_checkpoint_and_a_report(signal_number, tmp_path, monkeyp
     again = RLTraining(config, tensorboard=False)
     assert again.updates == 15  # within a rollout
     assert 0 < again.games < config.games
-    assert f"stopped by {signal_number.name} after {again.games} of 100 games" in output.out
+    assert f"stopped by {signal_number.name} after {again.games} of 60 games" in output.out
     assert f"next: ludoteca play tictactoe --agent dqn:{config.run_dir}" in output.out
     assert "Ctrl-C again quits at once" in output.err
     assert load_weights(config.run_dir / "best.safetensors")[1]["updates"] > 0

@@ -86,7 +86,8 @@ def test_exact_values_match_the_textbook():
     np.testing.assert_allclose(values, figure, atol=0.0006)
 
 
-def test_divergent_values_are_refused():
+def test_divergent_values_are_refused(monkeypatch):
+    monkeypatch.setattr("ludoteca.train.value_iteration.MAX_SWEEPS", 1000)
     with pytest.raises(ValueError, match=r"have not converged .* with gamma=1;"):
         optimal_q(GridWorld(living_reward=0.1), 1.0)
 

@@ -80,7 +80,7 @@ def brute_force(games):
 
 @pytest.mark.parametrize(
     ("size", "auto_pass", "count"),
-    [(4, False, 200), pytest.param(4, True, 200, marks=pytest.mark.slow), (8, False, 30)],
+    [(4, False, 60), pytest.param(4, True, 200, marks=pytest.mark.slow), (8, False, 10)],
 )
 @pytest.mark.interpreted
 def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, count, monkeypatch):
@@ -233,7 +233,7 @@ def test_labels_are_returns_of_selected_agent(seats):
 
 
 def test_self_play_labels_are_returns_of_first_player():
-    games = play_games(GenerationConfig(game="tictactoe", games=20, agents=(uct(20),)))
+    games = play_games(GenerationConfig(game="tictactoe", games=10, agents=(uct(8),)))
     assert games.selected.all()
     np.testing.assert_array_equal(games.labels(), games.returns[:, 0])
 

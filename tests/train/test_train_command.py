@@ -33,6 +33,7 @@ TINY = (
     "overlap_actor_learner=False",
     "eval_opponents=random",
 )
+TINY_ALPHAZERO = (*TINY, "num_simulations=4", "fast_simulations=2", "eval_simulations=4")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -164,7 +165,8 @@ def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pace, "MIN_TRIAL_SECONDS", 0.01)
     monkeypatch.setattr(pace, "MAX_TRIAL_SECONDS", 0.01)
-    run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
+    settings = TINY_ALPHAZERO if name == "alphazero" else TINY
+    run = TimedRun(make_game(game), algorithm=name, settings=settings, run_dir=tmp_path / "run")
     start = time.monotonic()
     measured = measure_pace(run.config, 60)
     assert measured.games_per_second > 0
@@ -201,7 +203,8 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
 def run_command(capfd, **options):
     """Run the command on Tic-Tac-Toe; return what was printed."""
     command = train_command(dict)
-    command("tictactoe", {}, settings=(*TINY, "games=64", "final_eval_games=2"), **options)
+    settings = (*TINY_ALPHAZERO, "games=64", "eval_games=2", "final_eval_games=2")
+    command("tictactoe", {}, settings=settings, **options)
     return capfd.readouterr()
 
 
@@ -219,7 +222,7 @@ def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
     assert max(map(len, printed.out.splitlines())) <= 80
     # The same command resumes the run; without `games`, their number is read from its folder.
     assert "resuming the run in this folder" in run_command(capfd, minutes=5).err
-    run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY)
+    run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY_ALPHAZERO)
     run.plan()
     assert run.config.games == 64
     (folder / "config.json").write_text("[]")
