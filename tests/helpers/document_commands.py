@@ -22,7 +22,7 @@ from ludoteca.envs.spec import parse_name, parse_spec
 
 # By option: its largest value in test runs, so that they end within seconds.
 SMALLER = {
-    "--games": "8",
+    "--games": "4",
     "--games-per-pair": "6",
     "--games-per-iteration": "8",
     "--replay-count": "2",
