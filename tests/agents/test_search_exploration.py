@@ -155,7 +155,7 @@ def test_schedule_spans_the_budget_of_each_search() -> None:
 
 def test_schedule_follows_the_clock_with_a_time_limit() -> None:
     game = make_game("tictactoe")
-    agent = make_agent("mcts:seconds=0.05,exploration=linear", game)
+    agent = make_agent("mcts:seconds=0.2,exploration=linear", game)
     agent.search(game.new())
     done, planned = (agent._params[f"{x}_simulations"][0] for x in ("completed", "planned"))
     assert 0.5 < done / planned <= 1
