@@ -32,10 +32,10 @@ pytestmark = pytest.mark.interpreted
 @pytest.mark.parametrize("spec", [*SMALL, "dots_and_boxes"])
 def test_openspiels_own_test_of_games(spec: str) -> None:
     game = game_of(spec)
-    pyspiel.random_sim_test(game, num_sims=5, serialize=True, verbose=False)
+    pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
     if game.game.simultaneous:
         turns = pyspiel.convert_to_turn_based(game)
-        pyspiel.random_sim_test(turns, num_sims=5, serialize=False, verbose=False)
+        pyspiel.random_sim_test(turns, num_sims=2, serialize=False, verbose=False)
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_openspiels_own_test_of_every_game(name: str) -> None:
 def test_games_are_ours_move_for_move(spec: str) -> None:
     game = game_of(spec)
     ours = game.game
-    trajectory = record_trajectory(ours, 20, seed=1)
+    trajectory = record_trajectory(ours, 10, seed=1)
     for i, plies in enumerate(trajectory.plies.tolist()):
         state = game.new_initial_state()
         for ply in range(plies + 1):

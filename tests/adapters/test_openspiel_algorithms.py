@@ -76,7 +76,7 @@ def test_cfr_lowers_the_exploitability_of_a_simultaneous_game() -> None:
     turns = pyspiel.convert_to_turn_based(load_game("tron", rows=2, columns=3))
     solver = cfr.CFRSolver(turns)
     before = exploitability.exploitability(turns, spiel_policy.UniformRandomPolicy(turns))
-    for _ in range(30):
+    for _ in range(20):
         solver.evaluate_and_update_policy()
     assert exploitability.exploitability(turns, solver.average_policy()) < before / 4
 
@@ -110,7 +110,7 @@ def test_tabular_q_learning_solves_a_game_in_rl_environment() -> None:
     env = rl_environment.Environment(load_game("hex:board_size=2"))
     np.random.seed(0)  # noqa: NPY002  OpenSpiel draws from it
     agents = [tabular_qlearner.QLearner(player_id=p, num_actions=4) for p in range(2)]
-    for _ in range(600):
+    for _ in range(400):
         step = env.reset()
         while not step.last():
             output = agents[step.observations["current_player"]].step(step)

@@ -61,9 +61,9 @@ def test_the_tutorial_of_masked_ppo_runs(name: str, tmp_path: Any) -> None:
     env: Any = SelfPlayEnv(aec_env(name, illegal_action="raise", **TURNS[name]))
     env.reset(seed=42)
     env = ActionMasker(env, lambda masked: masked.action_mask())
-    model = contrib.MaskablePPO("MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=1)
+    model = contrib.MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1)
     model.set_random_seed(42)
-    model.learn(256)
+    model.learn(128)
     model.save(tmp_path / "model")
 
     model = contrib.MaskablePPO.load(tmp_path / "model")

@@ -35,10 +35,24 @@ with warnings.catch_warnings():
 
 # These tests concern the Python code around the rules. `test_interpreted` compares both modes.
 pytestmark = pytest.mark.interpreted
+SLOW = (pytest.mark.interpreted, pytest.mark.slow)  # marks of slow tests that compile nothing
 
 ids = pytest.mark.parametrize("id_", GAMES)
-boards = pytest.mark.parametrize("board", ["default", "small"])
-styles = pytest.mark.parametrize("style", ["make", "module"] if HAS_REGISTRY else ["module"])
+boards = pytest.mark.parametrize("board", [pytest.param("default", marks=SLOW), "small"])
+# Either maker makes either board, by default one of them each.
+STYLES = ("make", "module") if HAS_REGISTRY else ("module",)
+styled_boards = pytest.mark.parametrize(
+    ("style", "board"),
+    [
+        pytest.param(
+            style,
+            board,
+            marks=SLOW if HAS_REGISTRY and (style == "make") != (board == "small") else (),
+        )
+        for style in STYLES
+        for board in ("default", "small")
+    ],
+)
 
 # PettingZoo's api_test warns of spaces that are not boxes, except for a list of its own games.
 dictionaries = pytest.mark.filterwarnings(
@@ -74,18 +88,16 @@ def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
     return made
 
 
-@styles
+@styled_boards
 @ids
-@boards
 @dictionaries
 @empty_boards
 def test_pettingzoo_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
     api_test(maker(style, "aec", id_)(**params), num_cycles=60)
 
 
-@styles
+@styled_boards
 @ids
-@boards
 def test_pettingzoo_parallel_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
     parallel_api_test(maker(style, "parallel", id_)(**params), num_cycles=60)
 
@@ -93,8 +105,8 @@ def test_pettingzoo_parallel_api_test(style: str, id_: str, params: dict[str, An
 @ids
 @boards
 def test_pettingzoo_seed_tests(id_: str, params: dict[str, Any]) -> None:
-    seed_test(lambda: maker("make", "aec", id_)(**params), num_cycles=30)
-    parallel_seed_test(lambda: maker("make", "parallel", id_)(**params), num_cycles=30)
+    seed_test(lambda: maker("make", "aec", id_)(**params), num_cycles=15)
+    parallel_seed_test(lambda: maker("make", "parallel", id_)(**params), num_cycles=15)
 
 
 @ids
@@ -106,10 +118,11 @@ def test_pettingzoo_state_test(id_: str, params: dict[str, Any]) -> None:
 
 
 @ids
-def test_pettingzoo_render_test(id_: str) -> None:
+def test_pettingzoo_render_test(id_: str, make_small_game: Callable[[str], Game]) -> None:
     # PettingZoo's test checks rgb_array, ansi and human itself.
     svg = {"svg": lambda drawn: drawn.startswith("<svg") and drawn.rstrip().endswith("</svg>")}
-    render_test(maker("make", "aec", id_), custom_tests=svg)
+    make = partial(maker("make", "aec", id_), **make_small_game(id_).params)
+    render_test(make, custom_tests=svg)
 
 
 @ids
@@ -158,7 +171,7 @@ def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]
 def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     env = maker("make", "aec", id_)(max_cycles=2, **params)
-    for seed in range(5):
+    for seed in range(3):
         env.reset(seed=seed)
         moves = dict.fromkeys(env.possible_agents, 0)
         truncated = set()
@@ -182,7 +195,7 @@ def test_max_cycles_truncates_parallel_games(id_: str, params: dict[str, Any]) -
     game = make_game(id_, **params)
     steps_allowed = 2 if game.simultaneous else 2 * game.num_players
     env = maker("make", "parallel", id_)(max_cycles=2, **params)
-    for seed in range(5):
+    for seed in range(3):
         observations, _ = env.reset(seed=seed)
         steps = 0
         while env.agents:
@@ -211,8 +224,15 @@ def test_max_cycles_of_max_plies_truncates_nothing(id_: str) -> None:
 
 
 @ids
-@boards
-@pytest.mark.parametrize("observation", ["planes", "dict"])
+@pytest.mark.parametrize(
+    ("board", "observation"),
+    [
+        ("default", "planes"),
+        ("small", "dict"),
+        pytest.param("default", "dict", marks=SLOW),
+        pytest.param("small", "planes", marks=SLOW),
+    ],
+)
 def test_gymnasium_check_env(id_: str, params: dict[str, Any], observation: str) -> None:
     env = gym.make(f"ludoteca/{id_}", observation=observation, disable_env_checker=True, **params)
     # All render modes take time: once is enough.
@@ -235,10 +255,11 @@ def test_sb3_check_env(id_: str, options: dict[str, Any]) -> None:
 
 
 @ids
-def test_equally_made_environments_match(id_: str) -> None:
-    options = {"agent_seat": "random", "illegal_action": "random"}
+def test_equally_made_environments_match(id_: str, make_small_game: Callable[[str], Game]) -> None:
+    options: dict[str, Any] = {"agent_seat": "random", "illegal_action": "random"}
+    options |= make_small_game(id_).params
     first, other = (gym.make(f"ludoteca/{id_}", **options) for _ in range(2))
-    check_environments_match(first, other, num_steps=60, seed=3)
+    check_environments_match(first, other, num_steps=25, seed=3)
 
 
 @ids
@@ -356,10 +377,12 @@ def test_observations_and_masks_lie_in_their_spaces(id_: str, params: dict[str, 
 
 
 @ids
-def test_in_sequential_games_only_the_mover_has_a_mask(id_: str) -> None:
+def test_in_sequential_games_only_the_mover_has_a_mask(
+    id_: str, make_small_game: Callable[[str], Game]
+) -> None:
     if make_game(id_).simultaneous:
         pytest.skip("a simultaneous game")
-    env = maker("make", "aec", id_)()
+    env = maker("make", "aec", id_)(**make_small_game(id_).params)
     env.reset(seed=1)
     for agent, over in masked_moves(env, np.random.default_rng(2)):
         for other in env.agents:
@@ -369,9 +392,11 @@ def test_in_sequential_games_only_the_mover_has_a_mask(id_: str) -> None:
 
 
 @ids
-def test_mutating_results_of_an_aec_environment_changes_nothing(id_: str) -> None:
+def test_mutating_results_of_an_aec_environment_changes_nothing(
+    id_: str, make_small_game: Callable[[str], Game]
+) -> None:
     def play(spoil: bool) -> list[Any]:
-        env = maker("make", "aec", id_)()
+        env = maker("make", "aec", id_)(**make_small_game(id_).params)
         env.reset(seed=4)
         log = []
         for agent in env.agent_iter():

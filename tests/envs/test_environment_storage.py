@@ -8,11 +8,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from boards import EVERY_GAME
+from boards import REPRESENTATIVES
 from first_games import MakeSmallGame, ids
 from pettingzoo_make import make_pettingzoo
 
 from ludoteca.envs import serialization as storage
+from ludoteca.envs.registry import GAMES
 from ludoteca.envs.serialization import states_to_bytes
 
 pytestmark = pytest.mark.interpreted
@@ -28,6 +29,23 @@ APIS: dict[str, dict[str, Any]] = {
     "same step": {"opponent": "random", "autoreset_mode": "SameStep"},
 }
 apis = pytest.mark.parametrize("api", APIS)
+# By default, a sequential and a simultaneous game with every API, the other representative games
+# with one.
+EVERY_API = ("TicTacToe-v0", "HungryGeese-v0")
+apis_and_games = pytest.mark.parametrize(
+    ("api", "id_"),
+    [
+        pytest.param(
+            api,
+            id_,
+            marks=()
+            if id_ in EVERY_API or (id_ in REPRESENTATIVES and api == "self-play")
+            else pytest.mark.slow,
+        )
+        for api in APIS
+        for id_ in GAMES
+    ],
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,27 +103,26 @@ def comparable(result: Any) -> Any:
     return (result.dtype, result.tolist()) if isinstance(result, np.ndarray) else result
 
 
-@pytest.mark.parametrize("id_", EVERY_GAME)
-@apis
+@apis_and_games
 def test_a_restored_or_cloned_environment_resumes_exactly(api: str, id_: str, make: Any) -> None:
     env, other, fresh = (make(api, id_) for _ in range(3))
     env.reset(seed=1)
     other.reset(seed=2)
     rng = np.random.default_rng(3)
-    for moment in range(15):
+    for moment in range(9):
         stored = env.save()
         assert env.save() == stored
         twin = env.clone()
         assert twin.save() == stored
         other.restore(stored)
         assert other.save() == stored
-        if moment == 7:
+        if moment == 4:
             fresh.restore(stored)
         state = rng.bit_generator.state
-        next_steps = comparable([step_once(env, rng) for _ in range(6)])
-        for again in (other, twin, *([fresh] if moment == 7 else [])):
+        next_steps = comparable([step_once(env, rng) for _ in range(5)])
+        for again in (other, twin, *([fresh] if moment == 4 else [])):
             rng.bit_generator.state = state
-            assert comparable([step_once(again, rng) for _ in range(6)]) == next_steps
+            assert comparable([step_once(again, rng) for _ in range(5)]) == next_steps
             assert again.save() == env.save()
         env.restore(stored)  # and make one of the steps again
         rng.bit_generator.state = state
@@ -192,16 +209,15 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
     return storage._pack(header, bytes(content))
 
 
-@pytest.mark.parametrize("id_", EVERY_GAME)
-@apis
+@apis_and_games
 def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: Any) -> None:
     """With changed bytes, restoring fails without effect, or the restored games can be played."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
     other.reset(seed=2)
     rng = np.random.default_rng(4)
-    refused = 0
-    for trial in range(40):
+    refused, trials = 0, 40
+    for trial in range(trials):
         if trial % 3 == 0:
             step_once(env, rng)
         body_size = len(storage._unpack(env.save())[1])
@@ -220,11 +236,11 @@ def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: An
             refused += 1
             assert other.save() == before
             continue
-        for _ in range(8):
+        for _ in range(4):
             step_once(other, rng)
         if not isinstance(other, gym.vector.VectorEnv):
             assert isinstance(other.replay().actions, list)
-    assert 0 < refused < 40
+    assert 0 < refused < trials
 
 
 @ids

@@ -11,6 +11,33 @@ from source_copy import PLAY, SourceCopy, copy_sources, finish
 from ludoteca.envs import jit
 from ludoteca.envs.jit import compiled, source_digest
 
+# Module that plays one game by a function that is compiled sooner than the playouts of PLAY, and
+# prints as PLAY does.
+PLAY_ONE_GAME = """
+import json
+import numpy as np
+from ludoteca.envs.jit import compiled
+from ludoteca.envs.records import batch_of_one
+from ludoteca.envs.registry import make_game
+
+game = make_game("tictactoe")
+step, is_terminal, returns = game.step, game.is_terminal, game.returns
+
+@compiled
+def play(states, scores):
+    s, plies = states[0], 0
+    while not is_terminal(s):
+        step(s, plies)
+        plies += 1
+    returns(s, scores)
+    return plies
+
+scores = np.zeros(2)
+plies = play(batch_of_one(game), scores)
+hit = sum(play.stats.cache_hits.values()) == 1
+print(json.dumps({"plies": plies, "wins": abs(scores).max(), "hit": hit}))
+"""
+
 
 @pytest.fixture
 def sources(tmp_path: Path) -> SourceCopy:
@@ -22,7 +49,10 @@ def sources(tmp_path: Path) -> SourceCopy:
 def test_edits_recompile_and_undoing_them_hits_the_cache_again(
     sources: SourceCopy, all_edits: bool
 ) -> None:
-    play = PLAY.format(spec="tictactoe:board_size=6,line=5")
+    (sources.folder / "play_one_game.py").write_text(PLAY_ONE_GAME)
+    play = (
+        PLAY.format(spec="tictactoe:board_size=6,line=5") if all_edits else "import play_one_game"
+    )
     # Two processes fill the empty cache at once; the last run below loads their code.
     original, other = (finish(process) for process in [sources.start(play), sources.start(play)])
     assert (original["plies"], original["wins"]) == (other["plies"], other["wins"])

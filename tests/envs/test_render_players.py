@@ -2,6 +2,7 @@
 
 import io
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from ludoteca.envs.render.terminal import terminal_board
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@cache
 @np.errstate(over="ignore")
 def play(game, seed=0):
     """Return all positions of a random game, in order."""
@@ -89,7 +91,9 @@ def test_the_player_to_move_is_shown(name):
     assert not any("to move" in line.text for line in last)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.slow if seed > 1 else ()) for seed in range(4)]
+)
 def test_lengths_of_geese_and_when_they_died(seed):
     game = hungry_geese(num_players=5)
     positions = play(game, seed)

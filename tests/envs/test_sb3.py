@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from boards import EVERY_GAME
+from boards import EVERY_GAME, small_spec
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy as evaluate_masked
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -56,6 +56,7 @@ def draw_legal(masks, rng):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_of_a_batch_equals_a_single_environment_with_its_seed(game):
+    game = small_spec(game)
     envs = SB3VecEnv(game, 3, agent_seat="random", seed=40)
     singles = [GameEnv(game, agent_seat="random") for _ in range(3)]
     observations = envs.reset()
@@ -63,7 +64,7 @@ def test_a_game_of_a_batch_equals_a_single_environment_with_its_seed(game):
         first, _ = single.reset(seed=40 + i)
         assert np.array_equal(observations[i], first)
     rng, ended = np.random.default_rng(0), 0
-    while ended < 8:
+    while ended < 6:
         masks = get_action_masks(envs)
         assert masks.any(1).all()
         actions = draw_legal(masks, rng)
@@ -107,7 +108,7 @@ def test_the_loser_gets_its_reward_and_the_final_observation():
 
 
 def test_the_seat_is_sampled_for_each_game():
-    envs = SB3VecEnv("connect4", 64, agent_seat="random", seed=3)
+    envs = SB3VecEnv("connect4:rows=2,columns=2,connect=2", 64, agent_seat="random", seed=3)
     envs.reset()
     rng, seats = np.random.default_rng(0), []
     while len(seats) < 400:
@@ -119,12 +120,12 @@ def test_the_seat_is_sampled_for_each_game():
 
 
 def test_monitored_episodes_add_up():
-    envs = VecMonitor(SB3VecEnv("tron", 16, agent_seat="random", seed=0))
+    envs = VecMonitor(SB3VecEnv("tron:rows=4,columns=5", 8, agent_seat="random", seed=0))
     envs.reset()
     rng, moves, total_reward, episodes = np.random.default_rng(0), 0, 0.0, []
-    for _ in range(200):
+    for _ in range(40):
         _, rewards, _, infos = envs.step(draw_legal(get_action_masks(envs), rng))
-        moves, total_reward = moves + 16, total_reward + rewards.sum()
+        moves, total_reward = moves + 8, total_reward + rewards.sum()
         episodes += [info["episode"] for info in infos if info]
     assert len(episodes) > 20
     unfinished = envs.episode_lengths.sum()
@@ -134,7 +135,7 @@ def test_monitored_episodes_add_up():
 
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_masked_ppo_never_plays_illegal_actions(game):
-    envs = SB3VecEnv(game, 4, agent_seat="random", illegal_action="raise")
+    envs = SB3VecEnv(small_spec(game), 4, agent_seat="random", illegal_action="raise")
     model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=128, policy_kwargs=SMALL, seed=0)
     assert is_masking_supported(VecMonitor(envs))
     model.learn(256)
@@ -176,7 +177,7 @@ def test_a_model_can_play_itself():
     envs = SB3VecEnv("tron", 8, agent_seat="random", seed=0)
     model = MaskablePPO("MlpPolicy", envs, n_steps=16, batch_size=128, policy_kwargs=SMALL, seed=0)
     envs.set_opponent(SB3Agent.from_model(envs.game, model))
-    model.learn(256)
+    model.learn(128)
     assert isinstance(envs.game_batch.opponents[0], SB3Agent)
 
 

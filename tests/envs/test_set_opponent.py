@@ -67,8 +67,8 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
     game = make_small_game(id_)
     for make, options in (
         (GameEnv, {}),
-        (GameVectorEnv, {"num_envs": 3}),
-        (GameVectorEnv, {"num_envs": 3, "autoreset_mode": AutoresetMode.SAME_STEP}),
+        (GameVectorEnv, {"num_envs": 2}),
+        (GameVectorEnv, {"num_envs": 2, "autoreset_mode": AutoresetMode.SAME_STEP}),
     ):
         env = make(game, opponent="random", agent_seat=seat, **options)
         env.reset(seed=2)
@@ -79,7 +79,7 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
             twin.restore(env.save())
             env.set_opponent(new)
             np.testing.assert_equal(env.action_masks(), twin.action_masks())
-            np.testing.assert_equal(play(env, 8, seed=1), play(twin, 8, seed=1))
+            np.testing.assert_equal(play(env, 6, seed=1), play(twin, 6, seed=1))
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.interpreted
 def test_vector_environment_equals_a_reference_in_plain_python(
     id_: str, opponent: Any, illegal_action: str, make_small_game: MakeSmallGame
 ) -> None:
-    game, count, steps = make_small_game(id_), 2, 25
+    game, count, steps = make_small_game(id_), 2, 16
     for mode in AutoresetMode:
         seat = 0 if opponent is None else "random"
         options = {"opponent": opponent, "agent_seat": seat, "illegal_action": illegal_action}
@@ -115,7 +115,7 @@ def test_results_do_not_depend_on_threads(
 def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
     id_: str, opponent: Any, seat: Any, make_small_game: MakeSmallGame
 ) -> None:
-    game, count, seed = make_small_game(id_), 3, 2**40
+    game, count, seed = make_small_game(id_), 2, 2**40
     against = opponent if isinstance(opponent, str) else opponent(game)
     options = {"opponent": against, "agent_seat": seat, "illegal_action": "random"}
     env = GameVectorEnv(game, count, **options)
@@ -127,7 +127,7 @@ def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
         seen, single_info = single.reset(seed=seed + i)
         np.testing.assert_array_equal(seen, observations[i])
         assert_same(single_info, as_single(info, i))
-    for _ in range(40):
+    for _ in range(25):
         actions = sample_actions(rng, info["action_mask"], 0.1)
         observations, rewards, terminated, _, info = env.step(actions)
         for i, single in enumerate(singles):
@@ -167,7 +167,7 @@ def test_self_play_equals_pettingzoos_environments(
     other.reset(seed=seed)
     rng = np.random.default_rng(3)
     ended, episodes = False, 0
-    for _ in range(60):
+    for _ in range(40):
         actions = sample_actions(rng, info["action_mask"], 0.05)
         observations, _, terminated, _, info = env.step(actions)
         rewards = dict(zip(other.possible_agents, info["rewards"][1].tolist(), strict=True))
@@ -221,7 +221,7 @@ def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
     rng = np.random.default_rng(0)
     (observations, info), (expected, info_too) = ours.reset(seed=9), theirs.reset(seed=9)
     ends = 0
-    for _ in range(40):
+    for _ in range(25):
         np.testing.assert_array_equal(observations, expected)
         for key in ("action_mask", "player"):
             np.testing.assert_array_equal(info[key], info_too[key])
@@ -309,11 +309,12 @@ def test_every_dtype_in_single_and_aec_environments(dtype: str, channels_last: b
 @np.errstate(over="ignore")
 def test_rewards_add_up_to_the_result_of_the_game(id_: str, make_small_game: MakeSmallGame) -> None:
     game = make_small_game(id_)
-    env = GameVectorEnv(game, 20, autoreset_mode=AutoresetMode.DISABLED)
+    count = 6
+    env = GameVectorEnv(game, count, autoreset_mode=AutoresetMode.DISABLED)
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
-    totals = np.zeros((20, game.num_players))
-    playing = np.ones(20, bool)
+    totals = np.zeros((count, game.num_players))
+    playing = np.ones(count, bool)
     results = {}
     while playing.any():
         before = env.game_batch.episode_states["mover"].copy()
@@ -323,8 +324,8 @@ def test_rewards_add_up_to_the_result_of_the_game(id_: str, make_small_game: Mak
             result = np.zeros(game.num_players, np.float32)
             game.returns(env.game_batch.states.view(np.recarray)[i], result)
             results[int(i)] = result
-        rewarded = np.zeros(20, int) if game.simultaneous else before
-        np.testing.assert_array_equal(rewards, info["rewards"][np.arange(20), rewarded])
+        rewarded = np.zeros(count, int) if game.simultaneous else before
+        np.testing.assert_array_equal(rewards, info["rewards"][np.arange(count), rewarded])
         playing &= ~terminated
         if terminated.any() and playing.any():
             _, info = env.reset(options={"reset_mask": terminated})

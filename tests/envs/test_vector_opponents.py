@@ -28,17 +28,26 @@ from ludoteca.envs.registry import make_game
 pytestmark = pytest.mark.interpreted
 
 
+RULES = ("lose", "raise", "penalize", "random")
+SEATS = (0, 1, "random")
+# All pairs of a mode and a rule by default, with a seat of its own each, and all three otherwise.
+COMBINATIONS = [
+    pytest.param(mode, rule, seat, marks=() if (m + r + k) % 3 == 0 else pytest.mark.slow)
+    for m, mode in enumerate(AutoresetMode)
+    for r, rule in enumerate(RULES)
+    for k, seat in enumerate(SEATS)
+]
+
+
 @pytest.mark.parametrize("id_", THREADED)
-@modes
-@pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
-@pytest.mark.parametrize("seat", [0, 1, "random"])
+@pytest.mark.parametrize(("mode", "rule", "seat"), COMBINATIONS)
 def test_compiled_opponents_equal_python_opponents(
     id_: str, mode: AutoresetMode, rule: str, seat: Any, make_small_game: MakeSmallGame
 ) -> None:
     game = make_small_game(id_)
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
-    compiled = GameVectorEnv(game, 5, opponent="random", **options)
-    python = GameVectorEnv(game, 5, opponent=PythonRandom(game), **options)
+    compiled = GameVectorEnv(game, 4, opponent="random", **options)
+    python = GameVectorEnv(game, 4, opponent=PythonRandom(game), **options)
     assert compiled.game_batch.has_compiled_opponents
     assert not python.game_batch.has_compiled_opponents
     illegal = 0.0 if rule == "raise" else 0.1
@@ -47,22 +56,19 @@ def test_compiled_opponents_equal_python_opponents(
 
 @pytest.mark.parametrize(
     "rule",
-    [
-        pytest.param(rule, marks=() if rule == "penalize" else pytest.mark.slow)
-        for rule in ("lose", "raise", "penalize", "random")
-    ],
+    [pytest.param(rule, marks=() if rule == "penalize" else pytest.mark.slow) for rule in RULES],
 )
 @modes
 def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
     """On this small board, White can win by its first move, so that Black has no legal action."""
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
-    compiled = GameVectorEnv(game, 40, opponent="random", **options)
-    python = GameVectorEnv(game, 40, opponent=PythonRandom(game), **options)
-    assert_same(trajectory(compiled, 10, 0.0), trajectory(python, 10, 0.0))
+    compiled = GameVectorEnv(game, 16, opponent="random", **options)
+    python = GameVectorEnv(game, 16, opponent=PythonRandom(game), **options)
+    assert_same(trajectory(compiled, 8, 0.0), trajectory(python, 8, 0.0))
     _, info = compiled.reset(seed=0)
     lost = ~info["action_mask"].any(-1)
-    assert 0 < lost.sum() < 40
+    assert 0 < lost.sum() < 16
     _, rewards, terminated, _, info = compiled.step(info["action_mask"].argmax(-1))
     assert terminated[lost].all()
     assert (rewards[lost] == -1).all()
@@ -84,16 +90,16 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
 @pytest.mark.parametrize("id_", EVERY_GAME)
 def test_the_loser_receives_its_reward(id_: str, make_small_game: MakeSmallGame) -> None:
     game = make_small_game(id_)
-    env = GameVectorEnv(game, 50, opponent="random", agent_seat="random")
+    env = GameVectorEnv(game, 16, opponent="random", agent_seat="random")
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
     final_rewards = set()
-    for _ in range(40):
+    for _ in range(30):
         seats = env.game_batch.episode_states["seat"].copy()
         over = env.game_batch.episode_states["over"].copy()
         _, rewards, terminated, _, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         np.testing.assert_array_equal(
-            rewards, np.where(over, 0, info["rewards"][np.arange(50), seats])
+            rewards, np.where(over, 0, info["rewards"][np.arange(16), seats])
         )
         assert not rewards[~terminated].any()
         final_rewards |= set(rewards[terminated].tolist())

@@ -40,19 +40,19 @@ def test_returned_arrays_belong_to_the_caller(
             return [array for value in container for array in arrays(value)]
         return [container]
 
-    env = GameVectorEnv(make_small_game(id_), 3, opponent=opponent, autoreset_mode=mode)
-    original = trajectory(env, 20)
+    env = GameVectorEnv(make_small_game(id_), 2, opponent=opponent, autoreset_mode=mode)
+    original = trajectory(env, 14)
     before = [array.copy() for array in arrays(original)]
-    later = trajectory(env, 20)
+    later = trajectory(env, 14)
     for old, new in zip(before, arrays(original), strict=True):
         np.testing.assert_array_equal(old, new)
     assert_same(original, later)
 
-    env = GameVectorEnv(make_small_game(id_), 3, opponent=opponent, autoreset_mode=mode)
+    env = GameVectorEnv(make_small_game(id_), 2, opponent=opponent, autoreset_mode=mode)
     rng = np.random.default_rng(11)
     observations, info = env.reset(seed=11)
     log: list[Any] = [np.array(observations), {key: v.copy() for key, v in info.items()}]
-    for _ in range(20):
+    for _ in range(14):
         mask = info["action_mask"].copy()
         ended = env.game_batch.episode_states["over"].copy()
         if mode == AutoresetMode.DISABLED and ended.any():

@@ -232,11 +232,11 @@ def test_observations_of_each_player() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "connect", "games"),
     [
-        (6, 7, 4, 60),
+        (6, 7, 4, 30),
         (2, 2, 2, 10),
         (4, 4, 3, 40),
-        (5, 9, 5, 20),
-        (9, 5, 5, 20),
+        (5, 9, 5, 10),
+        (9, 5, 5, 10),
         (3, 8, 2, 20),
         (2, 9, 7, 20),
         (10, 3, 3, 20),

@@ -19,7 +19,10 @@ BLACK, WHITE = 1, 2  # as in layout.cells
 # Edges in the order of the planes 2 to 5.
 WEST, EAST, NORTH, SOUTH = range(4)
 
-all_sizes = pytest.mark.parametrize("size", range(2, 20))
+all_sizes = pytest.mark.parametrize(
+    "size",
+    [pytest.param(n, marks=pytest.mark.slow if 11 < n < 19 else ()) for n in range(2, 20)],
+)
 
 
 def play(game: Game, moves: str) -> Any:

@@ -204,7 +204,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
     assert len({symmetry.cells.tobytes() for symmetry in symmetries}) == len(symmetries) == count
     assert (symmetries[0].cells == np.arange(rows * columns)).all()
     rng = np.random.default_rng(rows)
-    for seed, symmetry in enumerate([symmetries[i] for i in rng.permutation(count)[:40]]):
+    for seed, symmetry in enumerate([symmetries[i] for i in rng.permutation(count)[:16]]):
         s = game.new(seed)
         while not game.is_terminal(s):
             other = moved(game, s, symmetry)

@@ -238,7 +238,7 @@ def check_games(numbers: list[int], interpreted: bool) -> None:
 
 def test_some_recorded_games_are_equal() -> None:
     """A part of the games is interpreted; the slow tests play all of them."""
-    numbers = numbers_of(common=False)[::10] + numbers_of(common=True)[::200]
+    numbers = numbers_of(common=False)[::20] + numbers_of(common=True)[::400]
     assert numbers
     check_games(numbers, interpreted=True)
 
@@ -320,7 +320,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
     start = view_records(game.empty(1))[0]
     draws: Counter[tuple[int, ...]] = Counter()
     with np.errstate(over="ignore"):
-        for seed in range(5_600):  # 100 for each of the 56 ordered pairs of free cells
+        for seed in range(2_800):  # 50 for each of the 56 ordered pairs of free cells
             s = start.copy()
             s.rng[0] = seed
             s.body[0, :3], s.body[1, :1] = (0, 4, 5), 11
@@ -342,7 +342,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
 def test_heads_and_food_start_uniformly_on_distinct_cells(players: int) -> None:
     game = hungry_geese(num_players=players, rows=3, columns=4, min_food=3)
     counts = np.zeros((2, 12), np.int64)
-    for seed in range(2_000):
+    for seed in range(1_000):
         s = game.new(seed)
         heads, food = [goose[0] for goose in geese(s)], s.food.tolist()
         assert len({*heads, *food}) == players + 3

@@ -20,7 +20,7 @@ pyspiel = pytest.importorskip("pyspiel")
 make_observation = pytest.importorskip("open_spiel.python.observation").make_observation
 
 SLICE = 500  # games recorded at a time, to keep memory small
-QUICK_PLIES = 400  # minimum sum of `max_plies` of the games that are compared by default
+QUICK_PLIES = 250  # minimum sum of `max_plies` of the games that are compared by default
 
 
 def black_white(planes: Any) -> Any:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.mark.parametrize("name", SHEETS)
 def test_kernels_keep_the_contract(name):
-    check_kernels(make_game("gdl", path=name), games=5)
+    check_kernels(make_game("gdl", path=name), games=3)
 
 
 @pytest.mark.parametrize("name", ["dice_race", "kuhn_poker"])
@@ -157,7 +157,7 @@ def test_search_does_not_know_the_chance_events_to_come():
 
 @pytest.mark.parametrize("entries", [16, 4096])
 def test_all_nodes_of_a_tree_with_chance_are_found_by_its_table(entries):
-    agent = make_agent("mcts:simulations=400", make_game("gdl:path=dice_race"))
+    agent = make_agent("mcts:simulations=120", make_game("gdl:path=dice_race"))
     table = np.zeros(entries, entry_dtype(agent.game.action_dtype))
     tree = agent._workspace.trees[0]._replace(table=table)
     agent._workspace.trees[0] = tree
@@ -165,7 +165,7 @@ def test_all_nodes_of_a_tree_with_chance_are_found_by_its_table(entries):
     used = tree.table[tree.table["first_child"] != UNEXPANDED]
     assert (len(used) == entries) == (entries == 16)
     assert tree.size == 1 + used["num_children"].sum()  # 1: the root
-    assert report.simulations == 400
+    assert report.simulations == 120
 
 
 @pytest.mark.slow

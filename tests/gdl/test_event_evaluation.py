@@ -131,7 +131,7 @@ def test_events_equal_the_evaluation_of_all_gates(
         assert program.has_loops == (num_loops > 0)
         tables = make_event_tables(program, NUM_FLUENTS + num_moves)
         assert (len(tables.hub_gates) > 0) == (min_hub_uses == 4)
-        inputs = random_inputs(seed, 40, NUM_FLUENTS, MOVE_START)
+        inputs = random_inputs(seed, 24, NUM_FLUENTS, MOVE_START)
         expected = evaluate_fully(program, NUM_FLUENTS, num_moves, *inputs)
         assert len(np.unique(expected, axis=0)) > 10
         found = evaluate_by_events(program, NUM_FLUENTS, num_moves, *inputs)

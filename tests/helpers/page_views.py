@@ -85,15 +85,19 @@ class View:
         return plane
 
 
-@cache
 def recorded(spec: str, games: int = GAMES_PLAYED) -> Trajectory:
     """Return random games.
 
     Games of default parameters share their machine code with other tests, and always are
     `GAMES_PLAYED`. Games of other parameters are interpreted, and `games` should be few.
     """
-    played = games if ":" in spec else GAMES_PLAYED
-    return record_trajectory(make_game(spec), played, seed=5, interpreted=":" in spec)
+    return _recorded(spec, games if ":" in spec else GAMES_PLAYED)
+
+
+@cache
+def _recorded(spec: str, games: int) -> Trajectory:
+    """Return random games, a number of them."""
+    return record_trajectory(make_game(spec), games, seed=5, interpreted=":" in spec)
 
 
 def finals(name: str) -> Iterator[View]:

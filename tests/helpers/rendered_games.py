@@ -1,5 +1,7 @@
 """Random games and positions that tests of the renderer draw."""
 
+from functools import cache
+
 import numpy as np
 
 from ludoteca.envs.registry import make_game
@@ -10,6 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @np.errstate(over="ignore")
+@cache
 def play(game, seed=0):
     """Play a random game; return pairs of each position and the action that led to it, or None."""
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import importlib.metadata
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,7 @@ def third_party(path: Path) -> Iterator[tuple[str, bool]]:
             yield normal(INSTALLED_AS.get(package, package)), top
 
 
+@cache
 def imported() -> dict[str, set[Path]]:
     """Return the files that import each distribution."""
     files: dict[str, set[Path]] = {}
