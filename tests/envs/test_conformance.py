@@ -35,9 +35,10 @@ with warnings.catch_warnings():
 
 # These tests concern the Python code around the rules. `test_interpreted` compares both modes.
 pytestmark = pytest.mark.interpreted
+SLOW = (pytest.mark.interpreted, pytest.mark.slow)  # marks of slow tests that compile nothing
 
 ids = pytest.mark.parametrize("id_", GAMES)
-boards = pytest.mark.parametrize("board", ["default", "small"])
+boards = pytest.mark.parametrize("board", [pytest.param("default", marks=SLOW), "small"])
 # Either maker makes either board, by default one of them each.
 STYLES = ("make", "module") if HAS_REGISTRY else ("module",)
 styled_boards = pytest.mark.parametrize(
@@ -46,9 +47,7 @@ styled_boards = pytest.mark.parametrize(
         pytest.param(
             style,
             board,
-            marks=pytest.mark.slow
-            if HAS_REGISTRY and (style == "make") != (board == "small")
-            else (),
+            marks=SLOW if HAS_REGISTRY and (style == "make") != (board == "small") else (),
         )
         for style in STYLES
         for board in ("default", "small")
@@ -230,8 +229,8 @@ def test_max_cycles_of_max_plies_truncates_nothing(id_: str) -> None:
     [
         ("default", "planes"),
         ("small", "dict"),
-        pytest.param("default", "dict", marks=pytest.mark.slow),
-        pytest.param("small", "planes", marks=pytest.mark.slow),
+        pytest.param("default", "dict", marks=SLOW),
+        pytest.param("small", "planes", marks=SLOW),
     ],
 )
 def test_gymnasium_check_env(id_: str, params: dict[str, Any], observation: str) -> None:

@@ -126,5 +126,8 @@ def test_numbers_are_made_smaller() -> None:
     assert smaller("ludoteca match hex --games 1000 --seed 5000") == (
         "ludoteca match hex --games 4 --seed 5000"
     )
+    assert smaller("ludoteca match hex --agents mcts:simulations=50 random") == (
+        "ludoteca match hex --agents mcts:simulations=5 random"
+    )
     for command in ("ludoteca match hex --games 3", "ludoteca tournament --games hex tron"):
         assert smaller(command) == command

@@ -73,7 +73,11 @@ def check_command(command: str) -> None:
 
 
 def smaller(command: str) -> str:
-    """Return the command with the numbers of its options limited by `SMALLER`."""
+    """Return the command with the numbers of its options limited by `SMALLER`.
+
+    Searches have a tenth of their simulations.
+    """
+    command = re.sub(r"(?<=simulations=)(\d+)\d", r"\1", command)
     words = shlex.split(command)
     for k, word in enumerate(words[:-1]):
         number = words[k + 1]  # in tournaments, the value of --games is a name
