@@ -1,4 +1,4 @@
-"""Demonstration: deep Q-learning learns Hex 5x5 against Mixed in five minutes.
+"""Demonstration: deep Q-learning learns Hex 5x5 against Mixed in at most five minutes.
 
 The same as `python -m ludoteca.train.dqn default` with the defaults below. The network is evaluated
 in both seats against Mixed, the heuristic and random moves; the report is in `runs/demo/`.

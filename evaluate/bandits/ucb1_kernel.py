@@ -5,9 +5,8 @@ the same arms as the general one, `kernel.make_play`, but computes fewer scores:
 
 - Only the score of the arm that was pulled changes much. The others rise slowly with t, by at most
   a known slope. So an arm is pulled as long as its score exceeds the bound of the others.
-- The rewards of 64 pulls of an arm are drawn by vector instructions and kept as the bits of a word.
-  The next pulls are made at once if the score would exceed the bound even if all failures among
-  them came first.
+- The rewards of 64 pulls of an arm are drawn at once and kept as the bits of a word. The next pulls
+  are made at once if the score would exceed the bound even if all failures among them came first.
 - The contenders are the few arms with the highest scores. Only they are scored as long as the best
   of them exceeds the bound of all others.
 """
