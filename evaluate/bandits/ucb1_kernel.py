@@ -9,6 +9,8 @@ the same arms as the general one, `kernel.make_play`, but computes fewer scores:
   are made at once if the score would exceed the bound even if all failures among them came first.
 - The contenders are the few arms with the highest scores. Only they are scored as long as the best
   of them exceeds the bound of all others.
+- Where the scores fall steadily, all arms are pulled down to a lower level of the scores, without
+  regard to the order of these pulls (`ucb1_pulls`).
 """
 
 import math
@@ -17,18 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.bits import ONE, popcount
+from ludoteca.envs.bits import ONE
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.evaluate.bandits.run import BITS, add_results, draw_rewards, reset_streams
+from ludoteca.evaluate.bandits.ucb1_pulls import (
+    ROUNDING,
+    count_certain_pulls,
+    pull_level_by_level,
+)
 
 PADDING = 16  # the number of arms is rounded up to a multiple
 NO_ARM = -1e9  # mean of the arms that are added
-ROUNDING = 1e-12  # more than the rounding errors of scores and bounds
-MIN_PULLS = 3  # fewer pulls than this are made one by one
-CAUTION = 1.2  # share of failures among the pulls that are tried at once, divided by the mean one
 FEW, MANY = 3, 12  # numbers of contenders below and above which their range of scores is adapted
 FIRST_SPAN = 0.05  # first range of scores of the contenders
 REFRESH_SHARE = 32  # the largest 1 / sqrt(visits) is found again after t / REFRESH_SHARE rounds
+REVIEW_SHARE = 4  # levels are tried again after t / REVIEW_SHARE rounds, ...
+EFFICIENT = 8  # ... unless an arm was pulled this often at once in the mean
 
 
 @lru_cache(2)
@@ -51,41 +57,18 @@ def make_scratch(arms: int) -> tuple[Any, ...]:
         `sums`, the visits and the sum of rewards of each arm, float64 `[2, K]`; `means` and
         `roots`, the mean reward and 1 / sqrt(visits), float64 `[N]`; `scores`, float64 `[N + 1]`,
         and the same memory as int64; `contenders`, int64 `[K + 1]`; the random streams, uint64
-        `[K + 1, 1]`; `rewards`, the next rewards of each arm as bits, uint64 `[K]`.
+        `[K + 1, 1]`; `rewards`, the next rewards of each arm as bits, uint64 `[K]`; and space for
+        copies of `sums`, of the streams and of `rewards`.
     """
     padded = -(-arms // PADDING) * PADDING
     scores = np.zeros(padded + 1)
+    sums, streams = np.zeros((2, arms)), np.zeros((arms + 1, 1), np.uint64)
+    rewards = np.zeros(arms, np.uint64)
     return (
-        np.zeros((2, arms)), np.zeros(padded), np.zeros(padded), scores, scores.view(np.int64),
-        np.zeros(arms + 1, np.int64), np.zeros((arms + 1, 1), np.uint64), np.zeros(arms, np.uint64),
+        sums, np.zeros(padded), np.zeros(padded), scores, scores.view(np.int64),
+        np.zeros(arms + 1, np.int64), streams, rewards,
+        sums.copy(), streams.copy(), rewards.copy(),
     )  # fmt: skip
-
-
-@kernel
-def count_certain_pulls(
-    word: Any, most: int, margin: float, decline: float, mean: float, inverse: float
-) -> tuple[int, int]:
-    """Return how often an arm is surely pulled next, at least once, and the rewards of these pulls.
-
-    Args:
-        word: the rewards of its next pulls, from the lowest bit.
-        most: maximum number of pulls, at most the number of rewards.
-        margin: its score minus the bound of the other scores.
-        decline: how much the margin shrinks with each successful pull at most.
-        mean: mean reward of the arm.
-        inverse: 1 / visits.
-    """
-    loss = mean * inverse  # how much each failure reduces the margin at most
-    cost = decline + CAUTION * (1.0 - mean) * loss + ROUNDING
-    if margin < MIN_PULLS * cost:
-        return 1, int(word & ONE)
-    pulls = int(min(margin / cost, most))
-    while pulls > 1:
-        rewards = popcount(word << np.uint64(BITS - pulls))
-        if margin > (pulls - rewards) * loss + pulls * decline + ROUNDING:
-            return pulls, rewards
-        pulls //= 2
-    return 1, int(word & ONE)
 
 
 @kernel
@@ -185,6 +168,9 @@ def make_play_ucb1() -> Any:
         contenders: Any,
         streams: Any,
         rewards: Any,
+        saved_sums: Any,
+        saved_streams: Any,
+        saved_rewards: Any,
         regrets: Any,
         shares: Any,
     ) -> None:
@@ -204,7 +190,24 @@ def make_play_ucb1() -> Any:
                 count, found, rest_slope, rest = 0, 0, 0.0, math.inf
                 span = math.inf if n <= MANY else FIRST_SPAN
                 largest_root, refresh = 1.0, 0
+                # Levels are tried in round `review`; `choices` were made since round `reviewed`.
+                review, reviewed, choices = 2 * n, n, 0
                 while t < rounds:
+                    stop = rounds
+                    if next_checkpoint < len(checkpoints):
+                        stop = checkpoints[next_checkpoint]
+                    if t >= review:
+                        if alpha > 0 and t - reviewed < EFFICIENT * choices:
+                            reviewed = t
+                            t = pull_level_by_level(
+                                t, stop, probabilities, root_alpha, root_logs, inverses, sums,
+                                means, roots, streams, rewards, saved_sums, saved_streams,
+                                saved_rewards,
+                            )  # fmt: skip
+                            if t > reviewed:  # scores and bounds are no longer valid
+                                width, bound, count, rest, refresh = 0.0, math.inf, 0, math.inf, 0
+                        review, reviewed, choices = t + max(t // REVIEW_SHARE, n), t, 0
+                    choices += 1
                     if t < n:  # choose each arm once, then as the policy does
                         arm, rewards[t] = t, draw_rewards(streams[t], probabilities[t])
                         pulls, successes = 1, int(rewards[t] & ONE)
@@ -235,9 +238,7 @@ def make_play_ucb1() -> Any:
                                     t, alpha, width, sums, means, roots, contenders, count
                                 )
                             limit = bound = max(second, limit) + ROUNDING
-                        stop, visits = rounds, int(sums[0, arm])
-                        if next_checkpoint < len(checkpoints):
-                            stop = checkpoints[next_checkpoint]
+                        visits = int(sums[0, arm])
                         used = visits % BITS
                         if used == 0:
                             rewards[arm] = draw_rewards(streams[arm], probabilities[arm])
