@@ -101,9 +101,21 @@ def test_at_equal_time_an_agent_has_fewer_simulations_the_more_they_cost(tmp_pat
 
 
 @pytest.mark.interpreted
-def test_eight_times_the_simulations_cost_more_than_twice_the_time():
+def test_cost_is_relative_to_the_reference_search(monkeypatch):
+    now = 0.0
+
+    class Agent:
+        def __init__(self, spec, game):
+            self.simulations = int(spec.removeprefix("mcts:simulations="))
+
+        def search(self, position):
+            nonlocal now
+            now += self.simulations
+
+    monkeypatch.setattr(equal_time, "process_time", lambda: now)
+    monkeypatch.setattr(equal_time, "make_agent", Agent)
     game = make_game("tictactoe")
-    assert equal_time.relative_cost(game, "mcts:simulations=40", "mcts:simulations=5", 1) > 2
+    assert equal_time.relative_cost(game, "mcts:simulations=40", "mcts:simulations=5", 1) == 8
 
 
 def test_the_fastest_search_of_each_position_counts(monkeypatch):
