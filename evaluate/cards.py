@@ -39,15 +39,24 @@ def new_card(
             `az:hex5,simulations=32`.
         trained_by: method of training, in a sentence.
         trained_against: opponents in training, besides the network itself.
+
+    Raises:
+        ValueError: if the file has no record of its training.
     """
     kind, name = kind_and_name(agent)
-    _, metadata = load_weights(find_weights(name, kind))
+    path = find_weights(name, kind)
+    _, metadata = load_weights(path)
+    if "card" not in metadata:
+        raise ValueError(
+            f"{path} has no record of its training and evaluation; of the files of a finished run, "
+            "best.safetensors has one"
+        )
     training = metadata["card"]
     command, config = training["about"]["command"], training["config"]
     # The final evaluation of a training uses its seed + 2.
     match = {"game": metadata["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": training["about"]["date"], "versions": training["versions"]}
-    with untrusted_names(find_weights(name, kind)):
+    with untrusted_names(path):
         rivals = make_game(metadata["game"]).num_players - 1
     strength = [
         {

@@ -10,7 +10,7 @@ import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks import cards
 from ludoteca.agents.networks.cards import load_card, trained_against
-from ludoteca.agents.networks.weights import load_weights, shipped_weights
+from ludoteca.agents.networks.weights import load_weights, save_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cards import main, play_card_match, rates_agree
@@ -25,7 +25,7 @@ CLONED = shipped_weights("cnn")
 
 
 def test_shipped_networks_are_listed():
-    assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
+    assert {"hex5", "hex7", "hex11", "hex13"} <= SHIPPED.keys()
     assert {"hex5", "connect4", "othello"} <= SEARCHED.keys()
     assert {"geese"} <= SEATED.keys()
     assert {"geese"} <= CLONED.keys()
@@ -92,7 +92,10 @@ def play_again(match, games):
 
 
 # Each board is compiled, which takes seconds: these networks play only in the slow tests.
-SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex5", "dqn-hex7", "dqn-hex11")
+SLOW = (
+    *("ac-geese", "cnn-geese", "az-othello", "az-hex5"),
+    *("dqn-hex5", "dqn-hex7", "dqn-hex11", "dqn-hex13"),
+)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +178,11 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert made["strength"][0] == before["strength"][0]
     assert main(["measure", "dqn:chess", "--rivals", "random"]) == 2
     assert "there is no network 'chess'" in capsys.readouterr().err
+    weights, metadata = load_weights(file)
+    del metadata["card"]
+    save_weights(file, weights, metadata)
+    assert main(["new", f"dqn:{file}", *arguments]) == 2
+    assert f"{file} has no record of its training" in capsys.readouterr().err
 
 
 @pytest.mark.slow
