@@ -34,7 +34,7 @@ FEW, MANY = 3, 12  # numbers of contenders below and above which their range of 
 FIRST_SPAN = 0.05  # first range of scores of the contenders
 REFRESH_SHARE = 32  # the largest 1 / sqrt(visits) is found again after t / REFRESH_SHARE rounds
 REVIEW_SHARE = 4  # levels are tried again after t / REVIEW_SHARE rounds, ...
-EFFICIENT = 8  # ... unless an arm was pulled this often at once in the mean
+EFFICIENT = 8  # ... unless a choice of an arm made this many pulls on average
 
 
 @lru_cache(2)
@@ -191,7 +191,7 @@ def make_play_ucb1() -> Any:
                 span = math.inf if n <= MANY else FIRST_SPAN
                 largest_root, refresh = 1.0, 0
                 # Levels are tried in round `review`; `choices` were made since round `reviewed`.
-                review, reviewed, choices = 2 * n, n, 0
+                review, reviewed, choices = 2 * n, 0, 0
                 while t < rounds:
                     stop = rounds
                     if next_checkpoint < len(checkpoints):
@@ -204,7 +204,7 @@ def make_play_ucb1() -> Any:
                                 means, roots, streams, rewards, saved_sums, saved_streams,
                                 saved_rewards,
                             )  # fmt: skip
-                            if t > reviewed:  # scores and bounds are no longer valid
+                            if t > reviewed:  # find scores and bounds anew
                                 width, bound, count, rest, refresh = 0.0, math.inf, 0, math.inf, 0
                         review, reviewed, choices = t + max(t // REVIEW_SHARE, n), t, 0
                     choices += 1

@@ -1,11 +1,11 @@
 """Pulls that UCB1 makes at once: of one arm, and of all arms down to a level of the scores.
 
-UCB1 scores an arm by its mean reward plus sqrt(alpha ln t / visits), after t rounds. The score of
-an arm that is not pulled never decreases. Let T be the first round in which no score exceeds some
-level. Every arm that was pulled before T had a score above the level then, and so it has with
-ln T. So each arm has been pulled just until its score with ln T does not exceed the level. That
-depends on its own rewards, not on the order of the pulls. T is the sum of all visits: it is found
-by pulling all arms with the rounds made so far, which are at most T, until none exceeds the level.
+UCB1 scores an arm by its mean reward plus sqrt(alpha ln t / visits), after t rounds. Pull the arms
+in any order, each only while its score exceeds a level, until no score does. UCB1 makes the same
+pulls first, in its own order. For as long as it has not made them all, take the first one in our
+order that it lacks: UCB1 is then at least as many rounds on, and scores rise with ln t, so that
+arm's score exceeds the level. An arm that has had all its pulls has a score of at most the level,
+even with the final ln t. So UCB1 does not choose it before all pulls are made.
 """
 
 import math
@@ -17,12 +17,12 @@ from ludoteca.envs.bits import ONE, popcount
 from ludoteca.envs.jit import kernel
 from ludoteca.evaluate.bandits.run import BITS, draw_rewards
 
-ROUNDING = 1e-12  # more than the rounding errors of scores and bounds
+ROUNDING = 1e-12  # more than the rounding errors of bounds, and of scores up to 1,000
 MIN_PULLS = 3  # fewer pulls than this are made one by one
-CAUTION = 1.2  # share of failures among the pulls that are tried at once, divided by the mean one
+CAUTION = 1.2  # the expected failures count this many times, so that a try rarely fails
 GROWTH = 2.0  # the next level is so low that the rounds grow by about this factor
-MAX_GROWTH = 3.0  # if they grow by more, a higher level is tried
-TRIES = 2  # number of levels that are tried
+MAX_GROWTH = 3.0  # if they would grow by more, the pulls are undone and a higher level is tried
+TRIES = 2  # levels in a row that are too low, after which no other is tried
 
 
 @kernel
@@ -34,8 +34,8 @@ def count_certain_pulls(
     Args:
         word: the rewards of its next pulls, from the lowest bit.
         most: maximum number of pulls, at most the number of rewards.
-        margin: its score minus the bound of the other scores.
-        decline: how much the margin shrinks with each successful pull at most.
+        margin: its score minus an upper bound of the other scores, or minus a level.
+        decline: upper bound of what a pull takes off the margin, apart from a lower mean.
         mean: mean reward of the arm.
         inverse: 1 / visits.
     """
@@ -45,9 +45,9 @@ def count_certain_pulls(
         return 1, int(word & ONE)
     pulls = int(min(margin / cost, most))
     while pulls > 1:
-        rewards = popcount(word << np.uint64(BITS - pulls))
-        if margin > (pulls - rewards) * loss + pulls * decline + ROUNDING:
-            return pulls, rewards
+        successes = popcount(word << np.uint64(BITS - pulls))
+        if margin > (pulls - successes) * loss + pulls * decline + ROUNDING:
+            return pulls, successes
         pulls //= 2
     return 1, int(word & ONE)
 
@@ -56,7 +56,7 @@ def count_certain_pulls(
 def pull_to_level(
     level: float,
     t: int,
-    stop: int,
+    last: int,
     probabilities: Any,
     root_alpha: float,
     root_logs: Any,
@@ -67,14 +67,14 @@ def pull_to_level(
     streams: Any,
     rewards: Any,
 ) -> int:
-    """Pull the arms from round `t` to the first one in which no score exceeds a level.
+    """Pull the arms, from round `t` on, until no score exceeds a level.
 
-    A level that a score equals but for rounding errors is lowered a little.
+    If a score equals the level but for rounding errors, the level is lowered a little.
 
     Args:
         level: the level.
         t: number of rounds so far; each arm has been pulled.
-        stop: last round that may be reached.
+        last: last round that may be reached.
         probabilities: success probabilities of the arms, `[K]`.
         root_alpha: sqrt(alpha).
         root_logs: see `ucb1_kernel.make_tables`, as for `inverses`.
@@ -86,9 +86,10 @@ def pull_to_level(
         rewards: next rewards of each arm as bits.
 
     Returns:
-        That round, or 0 if it is after `stop`; then the arms have been pulled in vain.
+        The round then, or 0 if it is after `last`, or if the level was lowered too often. With 0
+        the caller must undo the pulls.
     """
-    pulled = True
+    lowest, pulled = level - 10 * ROUNDING, True
     while pulled:
         pulled = False
         for arm in range(len(probabilities)):
@@ -99,7 +100,7 @@ def pull_to_level(
             pulled = True
             visits, successes = int(sums[0, arm]), int(sums[1, arm])
             while margin >= -ROUNDING:
-                if t == stop:
+                if t == last or level < lowest:
                     return 0
                 if margin < ROUNDING:
                     level -= 3 * ROUNDING
@@ -109,7 +110,7 @@ def pull_to_level(
                     rewards[arm] = draw_rewards(streams[arm], probabilities[arm])
                 inverse = inverses[visits, 0]
                 pulls, gained = count_certain_pulls(
-                    rewards[arm] >> np.uint64(used), min(BITS - used, stop - t),
+                    rewards[arm] >> np.uint64(used), min(BITS - used, last - t),
                     margin, 0.5 * width * root * inverse, mean, inverse,
                 )  # fmt: skip
                 visits, successes, t = visits + pulls, successes + gained, t + pulls
@@ -139,7 +140,7 @@ def pull_level_by_level(
 ) -> int:
     """Pull the arms from round `t` to the rounds of lower and lower levels, before round `stop`.
 
-    It ends near `stop`, or where the next level lies many rounds ahead, as when a mean rises.
+    It ends near `stop`, or when `TRIES` levels in a row would take too many rounds.
 
     Args:
         t: number of rounds so far; each arm has been pulled.
@@ -160,7 +161,8 @@ def pull_level_by_level(
     Returns:
         The number of rounds.
     """
-    arms, step, tries = len(probabilities), 1.0, 0
+    arms, tries = len(probabilities), 0
+    step = 1.0  # share of `fall`, see below, by which the next level lies below the highest score
     while stop - t > arms and tries < TRIES:
         width = root_alpha * root_logs[t]
         top, smallest_root = 0.0, 1.0
@@ -169,7 +171,8 @@ def pull_level_by_level(
             smallest_root = min(smallest_root, roots[arm])
             saved_sums[0, arm], saved_sums[1, arm] = sums[0, arm], sums[1, arm]
             saved_streams[arm, 0], saved_rewards[arm] = streams[arm, 0], rewards[arm]
-        # An arm's score falls by this much when its visits grow by the factor and its mean stays.
+        # The score of the arm with the most visits falls by this much if its visits grow by the
+        # factor and its mean stays.
         fall = (1 - 1 / math.sqrt(min(GROWTH, stop / t))) * width * smallest_root
         end = pull_to_level(
             top - step * fall, t, min(stop - 1, int(MAX_GROWTH * t)), probabilities, root_alpha,
