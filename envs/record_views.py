@@ -7,6 +7,7 @@ spend most of their time on access to fields.
 
 import copyreg
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -64,13 +65,10 @@ def _record_class(dtype: np.dtype[np.void]) -> RecordType:
 def _field(name: str) -> property:
     """Return the property that reads and writes the field `name`."""
 
-    def get(self: Any) -> Any:
-        return self[name]
-
     def set_(self: Any, value: Any) -> None:
         self[name] = value
 
-    return property(get, set_)
+    return property(itemgetter(name), set_)
 
 
 copyreg.pickle(RecordType, lambda class_: (_record_class, (class_.fields_of,)))
