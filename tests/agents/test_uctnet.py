@@ -355,25 +355,26 @@ def test_network_value_is_for_the_player_to_move(tmp_path):
     assert np.allclose(np.delete(second, 4), predicted_value, atol=1e-6)
 
 
-def test_alphazero_evaluates_leaf_batches(tmp_path):
+@pytest.fixture
+def alphazero_file(tmp_path):
+    """Return the path of an untrained AlphaZero network for Tic-Tac-Toe."""
+    game, config = make_game("tictactoe"), PVConfig(filters=4, blocks=0)
+    metadata = {"game": game.spec, "network": config.as_dict()}
+    save_weights(tmp_path / "az.safetensors", make_pv_network(config, game).state_dict(), metadata)
+    return tmp_path / "az.safetensors"
+
+
+def test_alphazero_evaluates_leaf_batches(alphazero_file):
     game = make_game("tictactoe")
-    config = PVConfig(filters=4, blocks=0)
-    path = tmp_path / "az.safetensors"
-    weights = make_pv_network(config, game).state_dict()
-    save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
-    agent = make_agent(f"az:{path},simulations=100,leaf_batch=4", game)
+    agent = make_agent(f"az:{alphazero_file},simulations=100,leaf_batch=4", game)
     assert agent.values(after(game, 0, 3, 1, 4))[2] == 1
     assert agent.search_positions(batch_of_one(game)).visit_counts.sum() == 100
     with pytest.raises(ValueError, match="the policy gumbel needs leaf_batch=1, got 4"):
-        make_agent(f"az:{path},policy=gumbel,leaf_batch=4", game)
+        make_agent(f"az:{alphazero_file},policy=gumbel,leaf_batch=4", game)
 
 
-def test_alphazero_searches_for_some_time(tmp_path):
-    game = make_game("tictactoe")
-    config = PVConfig(filters=4, blocks=0)
-    path = tmp_path / "az.safetensors"
-    weights = make_pv_network(config, game).state_dict()
-    save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
+def test_alphazero_searches_for_some_time(alphazero_file):
+    game, path = make_game("tictactoe"), alphazero_file
     agent = make_agent(f"az:{path},seconds=0.05", game)
     agent.prepare()
     assert agent.search_positions(batch_of_one(game)).visit_counts.sum() >= 8
