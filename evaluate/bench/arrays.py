@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from rich.console import Console
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hex import NEIGHBORS
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
-from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
+from ludoteca.evaluate.bench.rounds import measure_groups
 from ludoteca.evaluate.bench.workloads import Sample
-from ludoteca.provenance import run_provenance
 
 SIZES = (5, 8)  # rows of the boards that the paper compares
 BATCH = 200  # positions of an update, section 4.1
@@ -263,29 +261,10 @@ def size_group() -> Group:
 
 
 def bench_arrays(json: Path | None, seconds: float = 2.0, only: tuple[str, ...] = ()) -> Report:
-    """Measure, print the table, and write all numbers as JSON.
-
-    Args:
-        json: file for the results; None: no file.
-        seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
-            each side of a comparison, ours or the peer's, is one workload.
-        only: names of groups of workloads, or their prefixes; all by default.
-
-    Raises:
-        ValueError: if there is no such group, or `seconds` is not positive.
-    """
-    if not seconds > 0:
-        raise ValueError(f"seconds must be positive, got {seconds}")
+    """Measure, print the table, and write all numbers as JSON; see `measure_groups`."""
     import torch
 
-    selected, console = select_names(list(groups()), only), Console()
-    settings = {"rounds": ROUNDS, "seconds_per_side": seconds, "threads": torch.get_num_threads()}
-    report = Report(
-        **run_provenance("torch", **settings), title="Hex in NumPy and PyTorch, median of rounds"
-    )
-    for name in selected:
-        with console.status(f"measuring {name}"):
-            group = groups()[name]()
-            measure_group(report, name, group, peers=False, seconds=seconds / ROUNDS)
-    report.finish(console, json)
-    return report
+    return measure_groups(
+        groups(), "Hex in NumPy and PyTorch", json, seconds, only,
+        packages=("torch",), threads=torch.get_num_threads(),
+    )  # fmt: skip

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
 from ludoteca.agents.networks.int16_block import HAS_INT16
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
-from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
+from ludoteca.evaluate.bench.rounds import measure_groups
 from ludoteca.evaluate.bench.search_workload import NetworkSearchWorkload, SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import title_with_params
-from ludoteca.provenance import package_versions, run_info
 
 SIMULATIONS = 1000  # per move, as in the next two
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
@@ -45,21 +42,8 @@ def bench_mcts(
     Raises:
         ValueError: if there is no such group, or `seconds` is not positive.
     """
-    if not seconds > 0:
-        raise ValueError(f"seconds must be positive, got {seconds}")
-    groups = search_groups()
-    selected = select_names(list(groups), only)
-    console = Console()
-    report = Report(
-        about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
-        versions=package_versions(),
-        title="search speed from the opening, median of rounds",
-    )
-    for name in selected:
-        with console.status(f"measuring {name}"):
-            measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
-    report.finish(console, json)
-    return report
+    title = "search speed from the opening"
+    return measure_groups(search_groups(), title, json, seconds, only, peers=peers)
 
 
 def search_groups() -> dict[str, Callable[[], Group]]:

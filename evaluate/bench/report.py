@@ -114,7 +114,7 @@ def _amount(value: float | None, unit: str) -> str:
         return ""
     if unit == "s":
         return f"{value:.2f} s"
-    for factor, suffix in ((1e6, "M"), (1e3, "k")):
+    for factor, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor:
             return f"{value / factor:.3g} {suffix}/s"
     return f"{value:.3g} /s"

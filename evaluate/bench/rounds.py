@@ -5,7 +5,11 @@ them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
+from typing import Any
+
+from rich.console import Console
 
 from ludoteca.envs.names import did_you_mean
 from ludoteca.evaluate.bench.measures import Comparison, Group
@@ -17,6 +21,7 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
     Workload,
 )
+from ludoteca.provenance import run_provenance
 
 ROUNDS = 5  # number of samples of each workload
 
@@ -32,6 +37,45 @@ def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
             hint = did_you_mean(prefix, names)
             raise ValueError(f"unknown measure {prefix!r}{hint}; there are {', '.join(names)}")
     return [name for name in names if not only or name.startswith(only)]
+
+
+def measure_groups(
+    groups: Mapping[str, Callable[[], Group]],
+    title: str,
+    json: Path | None,
+    seconds: float,
+    only: tuple[str, ...] = (),
+    *,
+    peers: bool = False,
+    packages: tuple[str, ...] = (),
+    **settings: Any,
+) -> Report:
+    """Measure groups, print the table, and write all numbers as JSON.
+
+    Args:
+        groups: makers of the groups, by name, in the order of the report.
+        title: title of the table.
+        json: file for the results; None: no file.
+        seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
+            each side of a comparison, ours or the peer's, is one workload.
+        only: names of groups, or their prefixes; all by default.
+        peers: measure the peers' workloads, too.
+        packages: distributions that are measured, whose versions belong to the report.
+        settings: further settings for the report.
+
+    Raises:
+        ValueError: if there is no such group, or `seconds` is not positive.
+    """
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    selected, console = select_names(list(groups), only), Console()
+    settings = {"rounds": ROUNDS, "seconds_per_side": seconds, "peers": peers, **settings}
+    report = Report(**run_provenance(*packages, **settings), title=f"{title}, median of rounds")
+    for name in selected:
+        with console.status(f"measuring {name}"):
+            measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
+    report.finish(console, json)
+    return report
 
 
 def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:

@@ -9,12 +9,11 @@ from tyro.conf import Positional, arg
 
 from ludoteca.evaluate.cli.options import OptionalFile, OptionalFolder
 
+Benchmark = Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning", "arrays", "bandits"]
+
 
 def bench(
-    benchmark: Annotated[
-        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning", "arrays"]],
-        arg(help_behavior_hint=""),
-    ],
+    benchmark: Annotated[Positional[Benchmark], arg(help_behavior_hint="")],
     peers: bool = False,
     kernels: bool = False,
     playouts: bool = False,
@@ -40,7 +39,7 @@ def bench(
             actors: self-play actors with a learner, and a simulation of more actors (more
             options: python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning:
             optimizers of parameters against a grid search; arrays: Hex with NumPy and with
-            PyTorch.
+            PyTorch; bandits: UCB1 in bandits.
         peers: also measure other packages; `make peers` installs them. gdl: instead compare the
             speed of sheets with Sancho and GGP-Base, which `make gdl-peers` compiles.
         kernels: instead measure random games and searches of single states by the kernels of each
@@ -120,8 +119,8 @@ def bench(
         raise ValueError(
             f"only searches have a strength: bench mcts --strength, not bench {benchmark}"
         )
-    if peers and benchmark == "endgame":
-        raise ValueError("there are no peers for endgames: expected no --peers")
+    if peers and benchmark not in ("envs", "mcts"):
+        raise ValueError(f"bench {benchmark} takes no --peers; envs, mcts and gdl have peers")
     if strength:
         from ludoteca.evaluate.bench.strength import bench_strength
 
@@ -131,17 +130,17 @@ def bench(
 
         bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
     elif benchmark == "tuning":
-        if peers:
-            raise ValueError("bench tuning takes no --peers")
         from ludoteca.evaluate.bench.tuning import bench_tuning
 
         bench_tuning(json=json, only=only)
     elif benchmark == "arrays":
-        if peers:
-            raise ValueError("bench arrays takes no --peers")
         from ludoteca.evaluate.bench.arrays import bench_arrays
 
         bench_arrays(json=json, seconds=seconds, only=only)
+    elif benchmark == "bandits":
+        from ludoteca.evaluate.bench.bandits import bench_bandits
+
+        bench_bandits(json=json, seconds=seconds, only=only)
     elif benchmark == "endgame":
         from ludoteca.evaluate.bench.endgame import bench_endgame
 

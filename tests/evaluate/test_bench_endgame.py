@@ -60,7 +60,7 @@ def test_invalid_arguments_raise(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match=r"unknown measure 'ffo-60' .*; there are ffo-1, ffo-2"):
         bench_endgame(None, only=("ffo-60",))
     assert cli.main(["bench", "endgame", "--peers"]) == 2
-    assert "there are no peers for endgames" in capsys.readouterr().err
+    assert "bench endgame takes no --peers" in capsys.readouterr().err
 
 
 def test_command_passes_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
