@@ -12,7 +12,7 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, settings_of
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
-DETERMINISTIC_OPPONENTS = ("heuristic",)
+DETERMINISTIC_OPPONENTS = ("heuristic", "conductance")
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
