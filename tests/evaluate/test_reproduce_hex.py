@@ -373,6 +373,7 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
     low, high = (f"{100 * x:.1f}" for x in wilson(75, 500))
     assert f"| 15.0 ({low} to {high}) | 47.5 (" in text
     assert "no significant difference" in text
+    assert "over the seeds: 47.5 (47.5 to 47.5) %" in text
 
 
 def test_actor_critic_runs_differ_in_their_seeds_only():
