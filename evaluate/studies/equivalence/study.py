@@ -25,8 +25,8 @@ from ludoteca.evaluate.studies.study import Study, Task, Tasks
 
 OPTIONS = "draw=loss,action_selection=mean"  # of all searches, as in the thesis
 SIMULATIONS = 1_000
-# Number of games of a match, by the number of its first game. The scores were seen after each block,
-# and the last two blocks were added then.
+# Number of games of a match, by the number of its first game. The scores were seen after each
+# block, and the last two blocks were added then.
 BLOCKS = {0: 100, 100: 50, 150: 50}
 # Number of games of each match of the confirmation, fixed before they were played, and its seed.
 CONFIRMATION_GAMES, CONFIRMATION_SEED = 200, 2
@@ -75,9 +75,7 @@ def make_study(fast: bool = False) -> Study:
     return Study("equivalence", parts, names, fast=fast)
 
 
-def game_tasks(
-    suffix: str, settings: Mapping[str, Any], games: int, first_game: int = 0
-) -> Tasks:
+def game_tasks(suffix: str, settings: Mapping[str, Any], games: int, first_game: int = 0) -> Tasks:
     """Return the tasks with a match of each candidate, one task for each game, by name.
 
     Args:
