@@ -28,7 +28,9 @@ SIMULATIONS = 1_000
 # Number of games of a match, by the number of its first game. The scores were seen after each
 # block, and the last two blocks were added then.
 BLOCKS = {0: 100, 100: 50, 150: 50}
-# Number of games of each match of the confirmation, fixed before they were played, and its seed.
+# Candidates that the confirmation plays again: those that the first experiment found equivalent.
+# Number of games of each match, fixed before they were played, and their seed.
+CONFIRMED = ("alpha = 2, MAST", "alpha = 0.1")
 CONFIRMATION_GAMES, CONFIRMATION_SEED = 200, 2
 MARGIN = 0.05  # largest difference of the score from one half that counts as equivalent
 CANDIDATES = {
@@ -62,12 +64,14 @@ def make_study(fast: bool = False) -> Study:
     matches: Tasks = {}
     for first_game, count in blocks.items():
         matches |= game_tasks(str(first_game), settings, count, first_game)
-    confirmation = settings | {"seed": CONFIRMATION_SEED}
+    confirmed = {name: CANDIDATES[name] for name in CONFIRMED}
+    confirmation = settings | {"candidates": tuple(confirmed.values()), "seed": CONFIRMATION_SEED}
     parts = {"matches": matches, "confirmation": game_tasks("confirmation", confirmation, games)}
     names = {
         "settings": settings, "looks": tuple(accumulate(blocks.values())),
         "confirmation": confirmation | {"games": games},
-        "candidates": CANDIDATES, "margin": MARGIN, "rival": RIVAL, "records_until": records_until,
+        "candidates": CANDIDATES, "confirmed_candidates": confirmed,
+        "margin": MARGIN, "rival": RIVAL, "records_until": records_until,
         "elo_difference": elo_difference, "compare": compare, "score": score,
         "names_by_verdict": names_by_verdict, "extremes": extremes,
         "game_names": dict(zip(GAMES, GAME_NAMES, strict=True)),
