@@ -29,12 +29,13 @@ def agent_spec(
         bias: bias of the schedule.
         simulations: number of simulations per move.
         fpu: if not empty, the first-play urgency of an action without visits is its AMAF mean, or
-            this number if it has none.
+            this number if it has none, or "inf": it is visited first.
     """
     spec = f"mcts:policy=ucb1,policy.alpha={constant:g},simulations={simulations}"
     if amaf == "none":
         return spec
-    urgency = f",amaf.fpu=True,fpu={fpu}" if fpu else ""
+    number = f",fpu={fpu}" if fpu != "inf" else ""  # the default
+    urgency = f",amaf.fpu=True{number}" if fpu else ""
     return f"{spec},amaf={amaf},amaf.weight={bias:g}{urgency}"
 
 
