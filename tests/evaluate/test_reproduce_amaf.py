@@ -20,13 +20,23 @@ from ludoteca.evaluate.studies.playout_policy import study as playout_policy
 from ludoteca.evaluate.studies.related_work import study as related_work
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records
+from ludoteca.evaluate.studies.ucb_tuned import study as ucb_tuned
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 @pytest.mark.parametrize(
     "module",
-    [amaf, bandit_policies, equivalence, exploration, p_game, playout_policy, related_work],
+    [
+        amaf,
+        bandit_policies,
+        equivalence,
+        exploration,
+        p_game,
+        playout_policy,
+        related_work,
+        ucb_tuned,
+    ],
     ids=lambda module: module.__name__,
 )
 def test_committed_report_matches_the_committed_results(module, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.select import BY_POLICY, ROBUST
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.related_work import analysis, decided_games, study
 from ludoteca.evaluate.studies.related_work.decided_games import agent_spec, play_decided
 from ludoteca.evaluate.studies.related_work.final_policy import play_repeats
@@ -148,6 +149,18 @@ def test_matches_with_the_time_of_the_paper_run_only_if_they_are_named() -> None
     for other in (study.make_study(full=True), study.make_study(fast=True)):
         assert study.TIMED_PART not in other.parts
         assert other.optional_parts == set()
+
+
+def test_optional_parts_are_not_among_all_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = list[str]()
+    monkeypatch.setattr(runner, "run_part", lambda part, *rest: ran.append(part))
+    monkeypatch.setattr(runner, "write_report", lambda *args: None)
+    runner.run_study(study.make_study(), tmp_path / "out", tmp_path)
+    assert ran == ["final_policy", "tron", "speed"]
+    runner.run_study(study.make_study(), tmp_path / "out", tmp_path, part=study.TIMED_PART)
+    assert ran[3:] == [study.TIMED_PART]
 
 
 def test_constants_are_chosen_from_all_tunings_of_a_policy() -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.results import RepeatCounts, Results
@@ -45,15 +47,22 @@ def replace_games(results: Results, repeated: Results) -> Results:
     } | {
         (rows[pair.game], pair.pair): pair.mean_plies * pair.games for pair in repeated.pair_results
     }
-    outcomes = results.outcomes.copy()
-    outcomes[rows] = repeated.outcomes
+
+    def replaced(table: NDArray[Any], part: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of a table by game, with the rows of the repeated games replaced."""
+        copy = table.copy()
+        copy[rows] = part
+        return copy
+
     old, new = results.by_repeat, repeated.by_repeat
-    counts = [old.wins.copy(), old.losses.copy(), old.points.copy()]
-    for table, part in zip(counts, (new.wins, new.losses, new.points), strict=True):
-        table[rows] = part
+    counts = RepeatCounts(
+        replaced(old.wins, new.wins),
+        replaced(old.losses, new.losses),
+        replaced(old.points, new.points),
+    )
     return Results(
         tournament,
-        outcomes,
+        replaced(results.outcomes, repeated.outcomes),
         np.rint(
             [[plies[g, pair] for pair in tournament.pairs] for g in range(len(tournament.games))]
         ).astype(np.int64),
@@ -63,5 +72,5 @@ def replace_games(results: Results, repeated: Results) -> Results:
             *((replace(m, game=rows[m.game]), forfeit) for m, forfeit in repeated.forfeits),
         ],
         results.times,
-        RepeatCounts(*counts),
+        counts,
     )

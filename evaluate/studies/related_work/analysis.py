@@ -165,7 +165,7 @@ def core_hours(speed: Mapping[str, Any], matches: int, decided: int, seconds: fl
         decided: number of decided games of a match.
         seconds: time per move.
     """
-    return matches * decided / 0.9 * speed["mean_plies"] * 2 * seconds / 3600
+    return float(matches * decided / 0.9 * speed["mean_plies"] * 2 * seconds / 3600)
 
 
 def playing_minutes(records: Records) -> float:
