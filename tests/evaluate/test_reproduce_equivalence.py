@@ -76,7 +76,7 @@ def test_tasks_of_a_game_have_different_games() -> None:
         # The confirmation has as many games, of which none is one of the first experiment.
         assert played[CONFIRMATION_SEED] == list(range(CONFIRMATION_GAMES))
         assert len(tasks) == len(BLOCKS) + 1
-    assert CONFIRMATION_GAMES == sum(BLOCKS.values())
+    assert sum(BLOCKS.values()) == CONFIRMATION_GAMES
 
 
 def test_the_confirmation_plays_the_candidates_that_were_found_equivalent() -> None:
