@@ -27,7 +27,7 @@ def test_readings_differ_only_in_the_bound_and_the_scale() -> None:
     assert found == {(0.25, 1), (1e6, 1), (0.25, 100), (1e6, 100)}
 
 
-def test_the_games_are_those_that_differ_most_from_the_thesis() -> None:
+def test_the_opponents_are_those_of_the_thesis() -> None:
     tasks = make_study().tasks.values()
     assert {task.options["simulations"] for task in tasks} == {100, 1_000}
     assert len(OPPONENTS) == len(thesis.POLICIES) - 1

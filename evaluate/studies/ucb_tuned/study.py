@@ -11,7 +11,7 @@ from ludoteca.evaluate.studies.study import Study, Task, Tasks
 from ludoteca.evaluate.studies.ucb_tuned.analysis import TUNED, compare
 
 OPTIONS = "draw=loss,action_selection=mean"  # of all searches, as in the thesis
-# The games in which UCB-Tuned's wins differ most from the thesis, of different kinds.
+# Games of different kinds, in which UCB-Tuned's wins differ significantly from the thesis.
 GAMES = ("atari_go", "breakthrough", "knight_through", "free_for_all")
 GAMES_PER_PAIR = {100: 300, 1_000: 120}  # by number of simulations per move
 UNBOUNDED = "policy.bound=1e6"
