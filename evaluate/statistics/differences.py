@@ -30,6 +30,21 @@ def shares_differ(
     return differ
 
 
+def shares_difference(
+    first: NDArray[np.float64], n: int, second: NDArray[np.float64], m: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of normal 95 % intervals of the differences of independent shares.
+
+    Args:
+        first: shares of successes in n trials each. Any shape, which both bounds have.
+        n: number of trials of each share in `first`.
+        second: shares of successes in m trials each, which are subtracted. The same shape.
+        m: number of trials of each share in `second`.
+    """
+    deviation = np.sqrt(first * (1 - first) / n + second * (1 - second) / m)
+    return first - second - Z_95 * deviation, first - second + Z_95 * deviation
+
+
 def wins_difference(
     first: NDArray[np.float64], second: NDArray[np.float64], games: int, games_between: float
 ) -> tuple[float, float]:
