@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.arrays import (
+from ludoteca.evaluate.bench.arrays import bench_arrays
+from ludoteca.evaluate.bench.arrays_workloads import (
     BLACK,
     WHITE,
     BoardWorkload,
     NetworkWorkload,
-    bench_arrays,
 )
 
 pytestmark = pytest.mark.interpreted
