@@ -17,7 +17,8 @@ from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.bench.tuning_page import markdown_page, tuning_table
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tuning.optimizers.registry import OPTIMIZERS
-from ludoteca.evaluate.tuning.run import TuningResult, tune_agent
+from ludoteca.evaluate.tuning.result import TuningResult
+from ludoteca.evaluate.tuning.run import tune_agent
 from ludoteca.files import parse_json, write_atomically
 from ludoteca.provenance import run_provenance
 
