@@ -143,6 +143,7 @@ def tune_with_all(problem: Problem, games: int, folder: Path) -> dict[str, Any]:
             )
     return {
         **asdict(problem),
+        "parameters": list(problem.parameters),
         "grid_games": GRID_GAMES_FACTOR * games,
         "start": reference.start_values,
         "reference": reference.values,

@@ -32,8 +32,8 @@ games of its own.
   together (95 %): it says how strong these tuned agents are. The second is Student's over the
   scores of the seeds (95 %): it says how strong the agents of further seeds would be, and holds
   for the verdict.
-- Verdict against the starting values: *better* or *worse* if the interval over seeds excludes 50
-  %, otherwise inconclusive.
+- Verdict against the starting values: *better* or *worse* if the interval over seeds excludes
+  50 %, otherwise inconclusive.
 - Verdict against the reference: the same, and *equal within {margin} points* if the 90 % interval
   over seeds (two one-sided tests) lies within {low} and {high} %, the margin of the study
   [equivalence](../equivalence/report.md).
