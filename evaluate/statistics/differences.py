@@ -80,11 +80,12 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
-def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """Return a mean, such as that of runs over seeds, and its 95 % interval by Student's t.
+def mean_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return a mean, such as that of runs over seeds, and its interval by Student's t.
 
     Args:
         values: at least two independent values, about normally distributed. Shape `[n]`.
+        confidence: probability that the interval contains the mean.
 
     Raises:
         ValueError: if there are fewer than two values.
@@ -95,7 +96,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
     if len(array) < 2:
         raise ValueError(f"an interval of a mean needs at least 2 values, got {len(array)}")
     mean = float(array.mean())
-    half_width = float(student.ppf(0.975, len(array) - 1)) * standard_error(array)
+    half_width = float(student.ppf((1 + confidence) / 2, len(array) - 1)) * standard_error(array)
     return mean, mean - half_width, mean + half_width
 
 
