@@ -12,9 +12,15 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
 
 # Times of a player in one game: number of moves, seconds of all moves, seconds of the slowest move,
-# and number of moves that were out of time.
+# number of moves that were out of time, and seconds of the bank that were used.
 MOVE_TIMES = np.dtype(
-    [("moves", "i8"), ("seconds", "f8"), ("slowest", "f8"), ("out_of_time", "i8")]
+    [
+        ("moves", "i8"),
+        ("seconds", "f8"),
+        ("slowest", "f8"),
+        ("out_of_time", "i8"),
+        ("bank_used", "f8"),
+    ]
 )
 
 
@@ -27,12 +33,14 @@ class MoveTimes:
         seconds: time of all moves in seconds.
         slowest: time of the slowest move in seconds.
         out_of_time: number of moves that were out of time.
+        bank_used: largest part of a time bank that was used in one game, in seconds.
     """
 
     moves: int
     seconds: float
     slowest: float
     out_of_time: int
+    bank_used: float = 0.0
 
     @property
     def mean(self) -> float:
@@ -45,6 +53,7 @@ class MoveTimes:
             self.seconds + other.seconds,
             max(self.slowest, other.slowest),
             self.out_of_time + other.out_of_time,
+            max(self.bank_used, other.bank_used),
         )
 
 
@@ -95,9 +104,11 @@ class GameClock:
         times["slowest"] = max(times["slowest"], seconds)
         total = max(allowed, 0.0) + self._bank_seconds_left[seat]
         self._bank_seconds_left[seat] -= max(0.0, seconds - allowed)
-        if has_moved and self._bank_seconds_left[seat] >= 0:
-            return ""
+        is_late = self._bank_seconds_left[seat] < 0
         self._bank_seconds_left[seat] = max(self._bank_seconds_left[seat], 0.0)
+        times["bank_used"] = self._control.bank_seconds - self._bank_seconds_left[seat]
+        if has_moved and not is_late:
+            return ""
         times["out_of_time"] += 1
         return f"took {seconds:.3g} s for a move, {total:.3g} s allowed"
 
@@ -132,6 +143,7 @@ def agent_times(
             float(times["seconds"].sum()),
             float(times["slowest"].max(initial=0)),
             int(times["out_of_time"].sum()),
+            float(times["bank_used"].max(initial=0)),
         )
         for times in times_by_agent
     )
@@ -139,10 +151,11 @@ def agent_times(
 
 def times_text(times: MoveTimes, name: str) -> str:
     """Return a line about the times of an agent's moves."""
+    bank = f", up to {times.bank_used:.3f} s of the bank in a game" if times.bank_used else ""
     late = f", {times.out_of_time:,} out of time" if times.out_of_time else ""
     return (
         f"{name}: {times.mean:.3f} s a move on average, "
-        f"slowest of {times.moves:,} moves {times.slowest:.3f} s{late}"
+        f"slowest of {times.moves:,} moves {times.slowest:.3f} s{bank}{late}"
     )
 
 
@@ -154,13 +167,14 @@ def times_json(times: Sequence[MoveTimes]) -> list[dict[str, Any]]:
             "seconds": round(entry.seconds, 6),
             "slowest": round(entry.slowest, 6),
             "out_of_time": entry.out_of_time,
+            "bank_used": round(entry.bank_used, 6),
         }
         for entry in times
     ]
 
 
 def times_from_json(fields: dict[str, Any]) -> MoveTimes:
-    """Return the times in an entry of `times_json`.
+    """Return the times in an entry of `times_json`; older entries lack `"bank_used"`.
 
     Raises:
         ValueError: if a field is not a number of at least 0.
@@ -173,4 +187,5 @@ def times_from_json(fields: dict[str, Any]) -> MoveTimes:
         times,
         seconds=check_real("seconds", times.seconds, 0, 1e15),
         slowest=check_real("slowest", times.slowest, 0, 1e15),
+        bank_used=check_real("bank_used", times.bank_used, 0, 1e15),
     )

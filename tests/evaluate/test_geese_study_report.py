@@ -10,12 +10,13 @@ from geese_study import EPISODES, PARTS, SECONDS, STUDY, TASKS, THESIS
 from ludoteca.agents.games.hungry_geese.lives import CAUSES
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
-from ludoteca.evaluate.statistics.verdicts import target_verdict
+from ludoteca.evaluate.statistics.verdicts import FAILS, HOLDS, INCONCLUSIVE, target_verdict
 from ludoteca.evaluate.studies import declaration
 from ludoteca.evaluate.studies import study as studies
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.geese.agents import agent_title
-from ludoteca.evaluate.studies.geese.conclusions import FAILS, HOLDS, INCONCLUSIVE, conclusions
+from ludoteca.evaluate.studies.geese.agents import agent_title, total_lives
+from ludoteca.evaluate.studies.geese.conclusions import ONE_RUN, conclusions
+from ludoteca.evaluate.studies.geese.dead_ends import DEPENDS, DeadEnds, count_verdicts
 from ludoteca.evaluate.studies.geese.study import make_study
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
@@ -158,18 +159,23 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
     ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | inconclusive |"
     rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
-    # In training the network has met the first rival, and agents of the kinds of the other two.
-    assert f"| self-play | {rivals} | yes; its kind; its kind {ours}" in text
-    assert f"| self-play, 32 simulations | {rivals} | yes; its kind; its kind {ours}" in text
+    # In training the network has met the first rival, and agents of the types of the other two.
+    met = "deterministic; flat 200, depth 6; another imitation network"
+    assert f"| self-play | {rivals} | {met} {ours}" in text
+    assert f"| self-play, 32 simulations | {rivals} | {met} {ours}" in text
     assert f"| decoupled UCT 1000 | {rivals} | - {ours}" in text
-    assert f"| self-play | three decoupled UCT 500 | no {ours}" in text
-    assert f"| self-play | three random_safe | no {ours}" in text
+    assert f"| self-play | three decoupled UCT 500 | no agent of this type {ours}" in text
+    assert f"| self-play | three random_safe | no agent of this type {ours}" in text
     assert "so that it is trained against the same agent that it is evaluated against" in text
     assert "for at most 15 epochs and in bfloat16" in " ".join(text.split())
     # The final has the thesis' version of the deterministic agent.
     assert "| deterministic (thesis) | 20 | 60 |" in text
     assert f"| deterministic (thesis, tail) | {share(600, 1000)} |" in text
-    assert "it is\n10.0 % to 25.0 %, depending on the competition" in text
+    low, high = wilson(400, 3000)  # 1,600 of 12,000 deaths, if the four geese of a game die alike
+    forced = f"13.3 ({100 * low:.1f} to {100 * high:.1f})"
+    assert f"| its own type, 4 competitions | 12,000 | {forced} | {FAILS} |" in text
+    flat = "| flat 1000, depth 6 | deterministic; network of flat 125, depth 6; greedy"
+    assert f"{flat} | 1,000 | {share(100, 1000)} | {FAILS} |" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # All deaths are head on, and 100 of the 600 of this agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
@@ -219,22 +225,30 @@ def test_conclusions_by_hand(folder):
     assert "depth 6 instead of 4: -0.267 (" in depth.evidence
     assert "difference -0.133 (" in depth.evidence
     # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
-    dead_ends = by_claim["flat Monte Carlo dies because it does not see dead ends"]
+    claim = "flat Monte Carlo dies because it does not see dead ends: against "
+    dead_ends = by_claim[claim + "its own type"]
     assert dead_ends.verdict == FAILS
-    assert "of 12,000 deaths, 13.3 % are forced" in dead_ends.evidence
-    assert "86.7 % are collisions of heads" in dead_ends.evidence
-    assert "the share of forced deaths is 10.0 % to 25.0 %" in dead_ends.evidence
+    low, high = wilson(400, 3000)  # 1,600 of 12,000, if the four geese of a game die alike
+    forced = f"13.3 % ({100 * low:.1f} to {100 * high:.1f})"
+    assert f"of 12,000 deaths, {forced} are forced" in dead_ends.evidence
+    assert "86.7 % (85.4 to 87.8) are collisions of heads" in dead_ends.evidence
+    others = by_claim[claim + "agents of other types"]
+    assert others.verdict == FAILS
+    assert "more than half in 0, less than half in 10, and the interval contains" in others.evidence
+    assert "the smallest share is 10.0 % (8.3 to 12.0)" in others.evidence
     # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
     rules = by_claim["flat Monte Carlo plays better than the deterministic agent"]
     assert rules.verdict == FAILS
     assert "the thesis' rules: -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    assert by_claim["a network that imitates flat Monte Carlo plays badly"].verdict == HOLDS
-    noisy = by_claim["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
-    assert noisy.verdict == INCONCLUSIVE
+    badly = by_claim["a network that imitates flat Monte Carlo plays badly"]
+    assert badly.verdict == ONE_RUN
+    assert badly.evidence.startswith("a single training run; score of flat Monte Carlo")
+    noisy = by_claim["... because its labels are noisy"]
+    assert noisy.verdict == ONE_RUN
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
-    assert len(by_claim) == 8
+    assert len(by_claim) == 9
     del records["factors"], records["final"]
     assert len(list(conclusions(records))) == 4
 
@@ -303,6 +317,36 @@ def test_target_verdicts_follow_from_the_intervals():
     assert verdict(700, 610) == "inconclusive"  # 58.0 to 64.0 %; target 60 %
     assert verdict(590, 700) == "inconclusive"
     assert verdict(700, 500) == verdict(500, 610) == "**no**"
+
+
+def test_verdicts_on_dead_ends_by_hand():
+    many, few, half = DeadEnds(100, 80, 20), DeadEnds(100, 20, 80), DeadEnds(100, 50, 50)
+    assert [row.verdict for row in (many, few, half)] == [HOLDS, FAILS, INCONCLUSIVE]
+    # 55 to 95 of 100 deaths may be in dead ends: the smaller number decides.
+    assert DeadEnds(100, 55, 5).verdict == INCONCLUSIVE
+    # Of 100 deaths, 4 in each game, the interval is that of 15 of 25.
+    grouped = DeadEnds(100, 60, 40, deaths_per_game=4)
+    assert grouped.interval(60) == wilson(15, 25)
+    assert (DeadEnds(100, 60, 40).verdict, grouped.verdict) == (HOLDS, INCONCLUSIVE)
+    assert count_verdicts([many, few, half]) == (DEPENDS, {HOLDS: 1, FAILS: 1, INCONCLUSIVE: 1})
+    assert count_verdicts([many, many])[0] == HOLDS
+    assert count_verdicts([many, half])[0] == INCONCLUSIVE
+    assert count_verdicts([few])[0] == FAILS
+
+
+def test_networks_that_were_trained_again_have_titles_of_their_own(folder, tmp_path):
+    records, labels = all_records(folder), {"net-125": "network of flat 125, depth 6"}
+    again = "network of flat 125, depth 6 (4 epochs, float32)"
+    records["real"]["final"]["titles"] = {"net-125": again}
+    matches = {name: record for part in records.values() for name, record in part.items()}
+    totals = total_lives(matches, labels)
+    # It is the third agent, which wins no game. The other network is in eight other competitions.
+    assert totals[again]["geese"] == totals[again]["deaths"] == 1_000
+    assert totals[labels["net-125"]]["geese"] == 8_000
+    write_study(records, tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert f"| {again} | 2 | 0 | {share(0, 1000)} | 98 |" in text
+    assert f"| deterministic (thesis); {again}; network of group" in text
 
 
 def test_titles_of_agents():

@@ -15,6 +15,7 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate import match_runner
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_clock import times_from_json
 from ludoteca.evaluate.match_table import match_json, match_text
 from ludoteca.evaluate.sequential_match import play_sequential_match
 from ludoteca.evaluate.statistics.sprt import Sprt
@@ -204,6 +205,24 @@ def test_bank_allows_two_late_moves_in_every_game(now, name):
         assert (forfeit.agent, forfeit.kind) == (0, "timeout")
         assert (times.moves, times.out_of_time) == (3, 1)
         assert forfeit.message == "took 1.5 s for a move, 1.2 s allowed"
+
+
+def test_used_bank_is_the_most_in_one_game(now):
+    """By hand: 1 + 0.5 s of a game's first and third move are above the limit of 1 s."""
+    seconds = [2.0, 1.0, 1.5, *[0.5] * 50]
+    result = play(now, seconds, TimeControl(1, bank_seconds=60), games=2)
+    assert result.times[0].moves > 3
+    assert [times.bank_used for times in result.times] == [1.5, 0]
+    assert "up to 1.500 s of the bank in a game" in " ".join(match_text(result).split())
+    content = match_json(result)["times"]
+    assert content[0]["bank_used"] == 1.5
+    assert times_from_json(content[0]).bank_used == 1.5
+    del content[0]["bank_used"]  # as in older files
+    assert times_from_json(content[0]).bank_used == 0
+    empty = play(now, seconds, TimeControl(1, bank_seconds=1.25))
+    assert (empty.times[0].out_of_time, empty.times[0].bank_used) == (1, 1.25)
+    half = replace(result.times[0], bank_used=0.75)
+    assert (half + result.times[0]).bank_used == 1.5
 
 
 def test_clock_does_not_change_games_of_agents_in_time():

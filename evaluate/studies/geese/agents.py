@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ludoteca.agents.networks.cards import load_card, trained_against
+from ludoteca.agents.networks.cards import NOT_TRAINED, TRAINED, load_card, trained_against
 from ludoteca.evaluate.statistics.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.verdicts import LEVEL
@@ -36,6 +36,16 @@ def agent_title(spec: str, networks: Labels | None = None) -> str:
     return spec
 
 
+def match_titles(match: Mapping[str, Any], labels: Labels) -> list[str]:
+    """Return the titles of the agents of a match.
+
+    The record's `"titles"`, if it has them, are those of networks that were trained again for this
+    match, by the name of their task. So they differ from the networks of other matches.
+    """
+    titles = {**labels, **match.get("titles", {})}
+    return [agent_title(agent["agent"], titles) for agent in match["agents"]]
+
+
 def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     """Compare the thesis' counts of wins and deaths with ours, by Fisher's exact test.
 
@@ -47,13 +57,13 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     tests: list[tuple[str, float]] = []
     for name, match in matches.items():
         theirs = THESIS["results"][name]  # wins, deaths and mean length of each agent
-        for agent, (wins, deaths, _) in zip(match["agents"], theirs, strict=True):
-            lives = agent["lives"]
+        titles = match_titles(match, labels)
+        for agent, title, counts in zip(match["agents"], titles, theirs, strict=True):
+            lives, (wins, deaths, _) = agent["lives"], counts
             for measure, count in (("wins", wins), ("deaths", deaths)):
                 ours = (lives[measure], lives["geese"] - lives[measure])
                 p = fisher_exact([(count, THESIS["games"] - count), ours]).pvalue
                 rate = 100 * lives[measure] / lives["geese"]
-                title = agent_title(agent["agent"], labels)
                 tests.append((f"{measure} of {title} ({count}, {rate:.1f})", float(p)))
     corrected = holm([p for _, p in tests])
     differing = [text for (text, _), p in zip(tests, corrected, strict=True) if p < LEVEL]
@@ -61,18 +71,32 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
-    """Return the opponents of a match's first agent, and whether it was trained against them.
+    """Return the opponents of a match's first agent, and its training opponents of their types.
 
-    Both are texts, see `trained_against`.
+    Both are texts. Only networks are trained; `"-"` stands for a tree search.
     """
     ours, *others = (agent["agent"] for agent in match["agents"])
-    # Only networks are trained; `"-"` stands for a tree search.
     card = load_card(*ours.partition(",")[0].split(":")) if ours.startswith("ac:") else None
-    relations = [trained_against(card, spec) for spec in others] if card else ["-"]
-    names = [agent_title(spec, labels) for spec in others]
-    if len(set(names)) == 1:
-        return f"three {names[0]}", relations[0]
-    return "; ".join(names), "; ".join(relations)
+    names = match_titles(match, labels)[1:]
+    met = dict.fromkeys(training_opponent(card, spec) for spec in others) if card else "-"
+    return f"three {names[0]}" if len(set(names)) == 1 else "; ".join(names), "; ".join(met)
+
+
+def training_opponent(card: dict[str, Any], spec: str) -> str:
+    """Return the title of the training opponents of a network that are of an agent's type.
+
+    Args:
+        card: the network's card, see `ludoteca.agents.networks.cards`.
+        spec: spec string of the agent.
+    """
+    relation = trained_against(card, spec)
+    if relation == NOT_TRAINED:
+        return "no agent of this type"
+    name = spec.partition(":")[0]
+    if relation != TRAINED and name == "cnn":
+        return "another imitation network"
+    same_type = [other for other in card["trained_against"] if other.partition(":")[0] == name]
+    return agent_title(spec) if relation == TRAINED else ", ".join(map(agent_title, same_type))
 
 
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
@@ -82,10 +106,10 @@ def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[s
     matches of four, some agents may be equal.
     """
     rated = {
-        name: ([agent_title(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
+        name: (titles, read_outcomes(match["outcomes"]))
         for name, match in records.items()
         if "outcomes" in match
-        if len(set(specs := [agent["agent"] for agent in match["agents"]])) == len(specs)
+        if len(set(titles := match_titles(match, labels))) == len(titles)
     }
     totals = total_lives({name: records[name] for name in rated}, labels)
     best_first = sorted(rate_all(rated).items(), key=lambda item: -float(item[1].elo))
@@ -99,12 +123,15 @@ def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
     `"forced"`. Only matches of four agents count: those with `"outcomes"`.
     """
     totals: dict[str, dict[str, int]] = {}
-    matches = [match["agents"] for match in records.values() if "outcomes" in match]
-    for agent in chain.from_iterable(matches):
+    matches = [match for match in records.values() if "outcomes" in match]
+    agents = chain.from_iterable(
+        zip(match_titles(match, labels), match["agents"], strict=True) for match in matches
+    )
+    for title, agent in agents:
         lives = agent["lives"]
         counts = {key: lives[key] for key in ("geese", "wins", "deaths")}
         counts |= {"forced": sum(lives["forced"].values()), **lives["causes"]}
-        sums = totals.setdefault(agent_title(agent["agent"], labels), dict.fromkeys(counts, 0))
+        sums = totals.setdefault(title, dict.fromkeys(counts, 0))
         for key, count in counts.items():
             sums[key] += count
     return totals
