@@ -30,17 +30,14 @@ games of its own.
 
 - Scores are in %, a draw being half a win. The first interval is over the games of all seeds
   together (95 %): it says how strong these tuned agents are. The second is Student's over the
-  scores of the seeds (95 %): it says how strong the agents of further seeds would be, and holds
-  for the verdict.
-- Verdict against the starting values: *better* or *worse* if the interval over seeds excludes
-  50 %, otherwise inconclusive.
-- Verdict against the reference: the same, and *equal within {margin} points* if the 90 % interval
-  over seeds (two one-sided tests) lies within {low} and {high} %, the margin of the study
-  [equivalence](../equivalence/report.md).
+  scores of the seeds (95 %): it says how strong the agents of further seeds would be. With three
+  seeds it may by chance be narrower than the games allow, so a verdict needs both.
+- Verdict: *better* or *worse* if both intervals exclude 50 %. Against the reference also *equal
+  within {margin} points* if both 90 % intervals (two one-sided tests) lie within {low} and {high}
+  %, the margin of the study [equivalence](../equivalence/report.md). Otherwise *inconclusive*.
+  The verdicts are not corrected for their number.
 - The reference is the result of one grid search. Its score in the search is the highest of a
   noisy grid, so better values may exist.
-- With three seeds an interval over seeds is wide: a true difference of a few points can be
-  inconclusive.
 
 Simulation balancing, which trains the weights of softmax playouts, has no range of values that a
 grid could search; its results are in [playout_policy](../playout_policy/report.md).
@@ -124,21 +121,36 @@ def tuning_table(results: Mapping[str, Any]) -> TerminalTable:
     return out
 
 
-def verdict_against(match: str, scores: Sequence[float]) -> str:
-    """Return the verdict on the scores of the seeds, in %.
+def verdict_against(match: str, records: Sequence[Sequence[int]]) -> str:
+    """Return the verdict on the scores of an optimizer's tuned agents.
+
+    It needs both intervals, as the scores of few seeds may by chance vary less than those of games.
 
     Args:
         match: key of `MATCHES`.
-        scores: one score for each seed, at least two.
+        records: wins, draws and losses for each seed, of at least two seeds.
     """
-    _, low, high = mean_interval(scores)
+    low, high = joint_interval(records, 0.95)
     if low > 50 or high < 50:
         return "better" if low > 50 else "worse"
     if match == "against_reference":
-        _, low, high = mean_interval(scores, 0.9)
+        low, high = joint_interval(records, 0.9)
         if low > 50 - MARGIN and high < 50 + MARGIN:
             return f"equal within {MARGIN} points"
     return "inconclusive"
+
+
+def joint_interval(records: Sequence[Sequence[int]], confidence: float) -> tuple[float, float]:
+    """Return the smallest interval with both intervals of a score in %: over games, over seeds.
+
+    Args:
+        records: wins, draws and losses for each seed, of at least two seeds.
+        confidence: confidence of either interval.
+    """
+    wins, draws, losses = (sum(counts) for counts in zip(*records, strict=True))
+    over_games = score_interval(wins, draws, wins + draws + losses, confidence)
+    _, *over_seeds = mean_interval([_score(record) for record in records], confidence)
+    return min(100 * over_games[0], over_seeds[0]), max(100 * over_games[1], over_seeds[1])
 
 
 def variance_test(groups: Sequence[Sequence[float]]) -> float:
@@ -191,7 +203,7 @@ def _rows(problem: Mapping[str, Any]) -> list[tuple[str, ...]]:
                     ", ".join(f"{score:.1f}" for score in scores),
                     _games_text(runs, match),
                     _interval_text(*mean_interval(scores)[1:]),
-                    verdict_against(match, scores),
+                    verdict_against(match, [run[match] for run in runs]),
                 )
             )
     return rows
@@ -203,7 +215,8 @@ def _summary(problem: Mapping[str, Any]) -> str:
     for match, title in MATCHES.items():
         by_verdict = defaultdict[str, list[str]](list)
         for optimizer, runs in _by_optimizer(problem).items():
-            by_verdict[verdict_against(match, _scores(runs, match))].append(f"`{optimizer}`")
+            verdict = verdict_against(match, [run[match] for run in runs])
+            by_verdict[verdict].append(f"`{optimizer}`")
         parts = "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in by_verdict.items())
         sentences.append(f"Against the {title}: {parts}.")
     return " ".join(sentences)
@@ -219,7 +232,12 @@ def _by_optimizer(problem: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]
 
 def _scores(runs: Sequence[Mapping[str, Any]], match: str) -> list[float]:
     """Return the score of each seed in %."""
-    return [100 * (run[match][0] + run[match][1] / 2) / sum(run[match]) for run in runs]
+    return [_score(run[match]) for run in runs]
+
+
+def _score(record: Sequence[int]) -> float:
+    """Return the score of wins, draws and losses in %."""
+    return 100 * (record[0] + record[1] / 2) / sum(record)
 
 
 def _games_text(runs: Sequence[Mapping[str, Any]], match: str) -> str:

@@ -7,7 +7,12 @@ from command_line import run
 
 from ludoteca.evaluate.bench import tuning
 from ludoteca.evaluate.bench.tuning import Problem, bench_tuning
-from ludoteca.evaluate.bench.tuning_page import markdown_page, variance_test, verdict_against
+from ludoteca.evaluate.bench.tuning_page import (
+    joint_interval,
+    markdown_page,
+    variance_test,
+    verdict_against,
+)
 
 GAME, AGENT = "tictactoe:board_size=3,line=3", "skilled_agent:SkilledAgent"
 PROVENANCE = {
@@ -42,18 +47,28 @@ def results(**scores):
 
 
 @pytest.mark.parametrize(
-    ("scores", "start", "reference"),
+    ("wins", "start", "reference"),  # wins of 1,000 games for each seed
     [
-        ([60, 61, 62], "better", "better"),
-        ([40, 41, 39], "worse", "worse"),
-        ([40, 60, 50], "inconclusive", "inconclusive"),
-        ([49, 50, 51], "inconclusive", "equal within 5 points"),
-        ([45, 50, 55], "inconclusive", "inconclusive"),  # 90 % interval of 41.6 to 58.4
+        ([600, 610, 620], "better", "better"),
+        ([400, 410, 390], "worse", "worse"),
+        ([400, 600, 500], "inconclusive", "inconclusive"),
+        ([490, 500, 510], "inconclusive", "equal within 5 points"),
+        ([450, 500, 550], "inconclusive", "inconclusive"),  # 90 % interval of 41.6 to 58.4
+        ([490, 491, 492], "inconclusive", "equal within 5 points"),  # over the games, 47.3 to 50.9
     ],
 )
-def test_verdicts_are_those_of_intervals_over_the_seeds(scores, start, reference):
-    assert verdict_against("against_start", scores) == start
-    assert verdict_against("against_reference", scores) == reference
+def test_verdicts_need_both_intervals(wins, start, reference):
+    records = [(count, 0, 1000 - count) for count in wins]
+    assert verdict_against("against_start", records) == start
+    assert verdict_against("against_reference", records) == reference
+
+
+def test_joint_interval_is_the_wider_one_on_each_side():
+    # Three equal scores have no interval over the seeds; three different ones a wide one.
+    assert joint_interval([(50, 0, 50)] * 3, 0.95) == pytest.approx((44.37, 55.63), abs=0.01)
+    assert joint_interval([(40, 0, 60), (50, 0, 50), (60, 0, 40)], 0.95) == pytest.approx(
+        (50 - 24.84, 50 + 24.84), abs=0.01
+    )
 
 
 def test_variance_test_is_the_f_test():
