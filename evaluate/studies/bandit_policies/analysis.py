@@ -1,6 +1,5 @@
 """Results of policies in bandits: last checkpoints, the measured regret and its bounds."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -76,34 +75,6 @@ def bound_rows(records: Records) -> list[dict[str, Any]]:
                     "bound": float(bounds[-1]),
                     "violations": int((lowest > bounds).sum()),
                     "trivial": (max(probabilities) - min(probabilities)) * rounds[-1],
-                }
-            )
-    return rows
-
-
-def cooling_rows(records: Records) -> list[dict[str, Any]]:
-    """Return a row for each schedule and number of arms: the regret that its searches found.
-
-    `excess` is the mean difference in % from the lowest regret that any search found, with half its
-    95 % interval over the searches. `alpha` is the median of the constants that they found.
-    """
-    cooling = [record for record in records.values() if "cooling" in record]
-    rows = []
-    for arms in cooling[0]["found"]:
-        lowest = min(found["regret"] for record in cooling for found in record["found"][arms])
-        for record in cooling:
-            regrets = np.array([found["regret"] for found in record["found"][arms]])
-            alphas = np.array([found["alpha"] for found in record["found"][arms]])
-            excess = 100 * (regrets / lowest - 1)
-            rows.append(
-                {
-                    "cooling": record["cooling"].replace("_", "-"),
-                    "arms": arms,
-                    "excess": float(excess.mean()),
-                    "half": float(Z * excess.std(ddof=1) / math.sqrt(len(excess))),
-                    "alpha": float(np.median(alphas)),
-                    "lowest_alpha": float(alphas.min()),
-                    "highest_alpha": float(alphas.max()),
                 }
             )
     return rows

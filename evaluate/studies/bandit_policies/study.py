@@ -5,7 +5,7 @@ share of pulls of the best arm; sections 1.3.5 and 1.3.6 give bounds of the regr
 cooling schedules of simulated annealing.
 """
 
-from ludoteca.evaluate.studies.bandit_policies import analysis, plots
+from ludoteca.evaluate.studies.bandit_policies import analysis, cooling, findings, plots
 from ludoteca.evaluate.studies.bandit_policies.problems import AUER, GAME_ARMS, PROBLEMS
 from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.runner import study_command
@@ -31,21 +31,19 @@ def make_study(fast: bool = False, random_repetitions: int = 100) -> Study:
         f"policy-{name.replace(':', '-')}": repetitions(name, size)
         for name in (*POLICIES, analysis.OTHER_CONSTANT)
     }
-    search = {"searches": 3 if fast else 20, "steps": 5 if fast else 40,
-              "rounds": 500 if fast else 5_000, "problems": 20, "seed": 1}  # fmt: skip
-    cooling = {
-        f"cooling-{name}": Task(
-            f"cooling-{name}", f"{MODULE}.annealings",
-            {"cooling": name, **search, "out": "{artifact}"}, {"cooling": name, **search},
-            label=name.replace("_", "-"),
-        )
+    search = {"searches": 3 if fast else 100, "steps": 5 if fast else 40, "problems": 20, "seed": 1}
+    cooling_tasks = {
+        task.name: task
+        for rounds in ((500, 100) if fast else (100_000, 5_000))
         for name in COOLING
-    }  # fmt: skip
+        for task in (annealings(name, search | {"rounds": rounds}),)
+    }
     names = {
         "AUER": AUER, "GAME_ARMS": GAME_ARMS, "PROBLEMS": PROBLEMS, "POLICIES": POLICIES,
-        "size": size, "search": search, "analysis": analysis,
+        "size": size, "search": search, "analysis": analysis, "cooling": cooling,
+        "findings": findings,
     }  # fmt: skip
-    parts = {"policies": policies, "cooling": cooling}
+    parts = {"policies": policies, "cooling": cooling_tasks}
     return Study("bandit_policies", parts, names, draw=plots.draw, fast=fast)
 
 
@@ -55,6 +53,15 @@ def repetitions(policy: str, size: dict[str, int]) -> Task:
     return Task(
         name, f"{MODULE}.repetitions", settings | {"out": "{artifact}"}, settings, label=policy
     )
+
+
+def annealings(schedule: str, search: dict[str, int]) -> Task:
+    """Return the task that searches for the constant of UCB1 with a cooling schedule."""
+    name, settings = f"cooling-{schedule}-{search['rounds']}", {"cooling": schedule, **search}
+    return Task(
+        name, f"{MODULE}.annealings", settings | {"out": "{artifact}"}, settings,
+        label=schedule.replace("_", "-"),
+    )  # fmt: skip
 
 
 reproduce = study_command(

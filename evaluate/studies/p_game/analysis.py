@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import linregress, spearmanr
+from scipy.stats import linregress
 
 from ludoteca.evaluate.statistics.differences import not_worse
 from ludoteca.evaluate.statistics.intervals import wilson
@@ -154,16 +154,3 @@ def constants(records: Records) -> list[str]:
     """Return the policies that are UCB1 with a constant, the highest constant first."""
     names = {r["policy"] for r in records.values() if r["policy"].partition(":")[0] == "ucb1"}
     return sorted(names, key=constant_of, reverse=True)
-
-
-def constant_correlation(
-    records: Records, trees: Sequence[str], simulations: int
-) -> tuple[float, float]:
-    """Return the rank correlation of branching factor and best constant, and its p-value."""
-    branching = [int(tree.partition("x")[0]) for tree in trees]
-    best = [
-        constant_of(best_policies(records, constants(records), tree, simulations)[0])
-        for tree in trees
-    ]
-    result = spearmanr(branching, best)
-    return float(result.statistic), float(result.pvalue)

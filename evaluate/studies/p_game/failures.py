@@ -29,6 +29,7 @@ def measure(
     trees: tuple[str, ...],
     simulations: tuple[int, ...],
     policy: str = "ucb1",
+    depth_decay: float = 1.0,
     count: int = 200,
     seed: int = 1,
 ) -> dict[str, Any]:
@@ -39,18 +40,21 @@ def measure(
         trees: branching factor and depth of the trees, such as 8x8.
         simulations: numbers of simulations of the searches.
         policy: selection policy, such as ucb_tuned or ucb1:alpha=0.5.
+        depth_decay: factor of the exploration term for each ply: with d it is d^p in nodes p plies
+            below the root.
         count: number of trees of each size, in each of which some moves at the root are better than
             others.
         seed: seed of the trees and of the searches.
     """
     check_integer("count", count, 1, 10**6)
     cells, start, game = list[dict[str, Any]](), clock(), p_game()
+    exploration = f":depth_decay={depth_decay}"
     for size in trees:
         branching, depth = parse_size(size)
         states, values, drawn = draw_trees(branching, depth, count, seed)
         is_best = values == values.max(axis=1, keepdims=True)
         for number in simulations:
-            agent = MCTSAgent(game, policy=policy, simulations=number)
+            agent = MCTSAgent(game, policy=policy, simulations=number, exploration=exploration)
             rngs = np.random.default_rng([seed, branching, depth, number]).integers(
                 0, 2**64, (count, 1), np.uint64
             )

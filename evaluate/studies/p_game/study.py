@@ -1,11 +1,12 @@
 """Study of selection policies in P-games: failure rates by simulations, branching and depth."""
 
 from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
-from ludoteca.evaluate.studies.p_game import analysis, plots
+from ludoteca.evaluate.studies.p_game import analysis, depth, plots, trends
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task
 
 COUNT, FAST_COUNT = 500, 40  # trees of each size, in full and in fast runs
+DEPTH_COUNT = 1000  # the same for constants that depend on the depth, in full runs
 # Trees of the UCT curves. The first two are those of figure 2 of Kocsis and Szepesvari.
 CURVE_TREES = ("2x20", "8x8", "2x4", "2x8", "2x12", "2x16", "4x8", "6x8")
 CURVE_SIMULATIONS = tuple(2**k for k in range(1, 15))
@@ -34,11 +35,18 @@ def make_study(fast: bool = False) -> Study:
             )
             for name in (*POLICIES, *CONSTANTS)
         },
+        "depth": {
+            each.name: each
+            for policy in depth.POLICIES
+            for factor in depth.FACTORS
+            for each in (depth_task(policy, factor, FAST_COUNT if fast else DEPTH_COUNT),)
+        },
     }
     names = {
         "CURVE_TREES": CURVE_TREES, "CURVE_SIMULATIONS": CURVE_SIMULATIONS,
         "POLICY_TREES": POLICY_TREES, "POLICY_SIMULATIONS": POLICY_SIMULATIONS,
-        "POLICIES": POLICIES, "count": count, "analysis": analysis,
+        "POLICIES": POLICIES, "count": count, "analysis": analysis, "trends": trends,
+        "depth": depth, "depth_count": FAST_COUNT if fast else DEPTH_COUNT,
     }  # fmt: skip
     return Study("p_game", parts, names, draw=plots.draw, fast=fast)
 
@@ -49,6 +57,19 @@ def task(
     """Return the task that measures the failure rates of a policy in trees of some sizes."""
     settings = {
         "policy": policy, "trees": trees, "simulations": simulations, "count": count, "seed": 1
+    }  # fmt: skip
+    return Task(
+        name, "ludoteca.evaluate.studies.p_game.failures", settings | {"out": "{artifact}"},
+        settings, label=policy,
+    )  # fmt: skip
+
+
+def depth_task(policy: str, factor: float, count: int) -> Task:
+    """Return the task that measures a policy with a factor of its exploration for each ply."""
+    name = f"depth-{policy.replace(':', '-')}-{factor:g}"
+    settings = {
+        "policy": policy, "depth_decay": factor, "trees": depth.TREES,
+        "simulations": depth.SIMULATIONS, "count": count, "seed": 1,
     }  # fmt: skip
     return Task(
         name, "ludoteca.evaluate.studies.p_game.failures", settings | {"out": "{artifact}"},
