@@ -36,6 +36,7 @@ AGENTS = {
     "openspiel": "ludoteca.agents.external.openspiel:OpenSpielAgent",
     "heuristic": "ludoteca.agents.games.hex.resistance:HeuristicAgent",
     "mixed": "ludoteca.agents.games.hex.resistance:MixedAgent",
+    "conductance": "ludoteca.agents.games.hex.neurohex:ConductanceAgent",
     "dqn": "ludoteca.agents.dqn:DQNAgent",
     "az": "ludoteca.agents.alphazero:AlphaZeroAgent",
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",

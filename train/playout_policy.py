@@ -9,11 +9,15 @@ weights of the features of moves by one or both of two methods:
                  practice: Huang, Coulom and Lin, "Monte-Carlo simulation balancing in practice",
                  2010)
     likelihood   maximum likelihood of the moves of the searches
+
+`ludoteca tune GAME --tune playout.weights --optimizer simulation_balancing` runs this command and
+plays matches with the weights.
 """
 
 import json
 import sys
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -31,8 +35,15 @@ from ludoteca.envs.registry import make_game
 from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
+from ludoteca.train.command import run_command
 from ludoteca.train.playout_gradient import GradientEstimator
 
+NAME = "ludoteca.train.playout_policy"
+DESCRIPTION = (
+    "Train the weights of softmax playouts, for mcts:playout=softmax,playout.weights=FILE, by "
+    "simulation balancing (Silver and Tesauro 2009) or maximum likelihood. ludoteca tune runs this "
+    "command and plays matches with the weights; see docs/tuning.md."
+)
 METHODS = ("balancing", "likelihood")
 SEARCH_POLICY = "ucb_alpha2"  # of self-play and of the searches that evaluate positions
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
@@ -254,4 +265,7 @@ def main(config: PlayoutPolicyConfig) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(PlayoutPolicyConfig))
+    parse = partial(
+        tyro.cli, PlayoutPolicyConfig, prog=f"python -m {NAME}", description=DESCRIPTION
+    )
+    run_command(NAME, lambda: main(parse()))

@@ -76,7 +76,9 @@ class MCTSAgent(TreeSearchAgent):
                 `ludoteca.agents.search.select.make_mixed_mean`. Parameters: `weight` of AMAF
                 statistics (`"amaf"`, 0.5 by default), or the bias that determines its decay
                 (`"rave"` and `"grave"`, 0.1 by default); `reference`, the number of visits above
-                which an ancestor's AMAF statistics are used (`"grave"`, 50 by default).
+                which an ancestor's AMAF statistics are used (`"grave"`, 50 by default); `fpu`:
+                whether the AMAF mean of an action without visits is its first-play urgency, so that
+                not every action is visited (False by default).
             mast: move-average sampling in playouts: `"gibbs"`, `"greedy"` or `""`. Its `parameter`
                 is the temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`: always play an immediate win (decisive moves); `"both"`: also avoid

@@ -27,6 +27,8 @@ class SearchConfig:
         solver: back up proven wins, draws and losses (sequential games for two players).
         amaf: all-moves-as-first (AMAF) statistics in selection: `""`, `"amaf"` (constant weight),
             `"rave"` or `"grave"`, see `ludoteca.agents.search.select.make_mixed_mean`.
+        amaf_fpu: the first-play urgency of an action with AMAF statistics is its AMAF mean.
+            Sequential games only.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
             Bjornsson, "Simulation-based approach to general game playing", 2008; epsilon-greedy
             after Tak, Winands and Bjornsson, "N-grams and the last-good-reply policy applied in
@@ -59,6 +61,7 @@ class SearchConfig:
     draw_is_loss: bool = False
     solver: bool = False
     amaf: str = ""
+    amaf_fpu: bool = False
     mast: str = ""
     decisive: str = ""
     transpositions: bool = False
@@ -95,6 +98,10 @@ class SearchConfig:
             raise ValueError(
                 f"mast={self.mast!r} needs uniform playouts, got playout={self.playout!r}"
             )
+        if self.amaf_fpu and not self.amaf:
+            raise ValueError("amaf.fpu needs amaf=amaf, rave or grave")
+        if self.amaf_fpu and self.groups:
+            raise ValueError(f"amaf.fpu needs groups='', got {self.groups!r}")
         if self.amaf and self.many_playouts:
             raise ValueError(
                 f"amaf={self.amaf!r} needs playout.count=1: its visit counts are compared with "
@@ -170,6 +177,7 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             ("probability", np.float64),  # probability with which the last arm was sampled
             ("decay", np.float64),  # exploration factor by schedule and depth
             ("exploration", np.float64),  # exploration factor of the current selection
+            ("urgency", np.float64),  # first-play urgency, with `amaf_fpu`
             ("root_stdev", np.float64, (players,)),  # standard deviations of scores in the root
             ("mast_value", np.float64, (players, actions)),  # MAST: sum of scores
             ("weights", np.float64, (actions,)),  # unnormalized probabilities of arms

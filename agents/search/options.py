@@ -23,7 +23,7 @@ from ludoteca.envs.params import check_choice, check_integer, check_real
 from ludoteca.envs.spec import parse_params
 
 # Parameters of options and their defaults; None: the default depends on the option or the game.
-AMAF_PARAMS = {"weight": None, "reference": 50}
+AMAF_PARAMS = {"weight": None, "reference": 50, "fpu": False}
 MAST_PARAMS = {"parameter": None}
 EXPLORATION_PARAMS = {"final": 0.0, "exponent": None, "depth_decay": 1.0, "stdev": ""}
 SCHEDULES = ("", "linear", "power")  # of the exploration factor; "": none
@@ -99,11 +99,16 @@ class SearchOptions:
                 f"playout.count={count} needs playouts of one ply or more, got playout.depth=0"
             )
         schedule, exploration_params = self._exploration()
+        amaf, amaf_params = parse_nested("amaf", self.amaf, AMAF_PARAMS)
+        amaf_fpu = check_choice("amaf.fpu", amaf_params["fpu"], (False, True))
+        if amaf_fpu and game.simultaneous:
+            raise ValueError(f"amaf.fpu needs a sequential game, and {game.name} is simultaneous")
         return SearchConfig(
             policy=self._policy()[0],
             draw_is_loss=check_choice("draw", self.draw, ("half", "loss")) == "loss",
             solver=check_choice("solver", self.solver, (False, True)),
-            amaf=parse_nested("amaf", self.amaf, AMAF_PARAMS)[0],
+            amaf=amaf,
+            amaf_fpu=amaf_fpu,
             mast=parse_nested("mast", self.mast, MAST_PARAMS)[0],
             decisive=self.decisive,
             transpositions=check_choice("transpositions", self.transpositions, (False, True)),

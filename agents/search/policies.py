@@ -66,11 +66,14 @@ def uct(arm: Any, mean: float, parent: Any) -> Any:
 def ucb_tuned(arm: Any, mean: float, parent: Any) -> Any:
     """Return the score of UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4.
 
-    1/4 is the maximum variance of scores in [0, 1].
+    The parameters are the bound of the variance, by default 1/4, the maximum variance of scores in
+    [0, 1], and the scale of the scores in the formula, from 0 to `scale`, to whose index the
+    result is proportional. They are for experiments with readings of the formula.
     """
-    n = arm.visits
-    v = arm.square / n - mean * mean + math.sqrt(2 * parent.log_visits / n)
-    return mean + math.sqrt(parent.log_visits / n * min(0.25, v))
+    n, scale = arm.visits, parent.params[1]
+    variance = scale * scale * (arm.square / n - mean * mean)
+    v = variance + math.sqrt(2 * parent.log_visits / n)
+    return mean + math.sqrt(parent.log_visits / n * min(parent.params[0], v)) / scale
 
 
 @kernel
@@ -232,7 +235,9 @@ def pbbm(arm: Any, mean: float, parent: Any) -> Any:
 
 POLICIES = {
     "ucb1": SelectionPolicy(ucb1, {"alpha": 2.0}, has_exploration_term=True),
-    "ucb_tuned": SelectionPolicy(ucb_tuned, {}, has_exploration_term=True),
+    "ucb_tuned": SelectionPolicy(
+        ucb_tuned, {"bound": 0.25, "scale": 1.0}, has_exploration_term=True
+    ),
     "ucb_v": SelectionPolicy(ucb_v, {"zeta": 1.0, "c": 1.0}, has_exploration_term=True),
     "ucb_minimal": SelectionPolicy(ucb_minimal, {"c": 1.0}, has_exploration_term=True),
     "moss": SelectionPolicy(moss, {}, has_exploration_term=True),

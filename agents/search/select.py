@@ -39,6 +39,7 @@ def make_select(
     simultaneous: bool = False,
     scales_exploration: bool = False,
     arms_at: Arms | None = None,
+    amaf_fpu: bool = False,
 ) -> Callable[..., int]:
     """Return the kernel of a selection policy.
 
@@ -55,7 +56,8 @@ def make_select(
         arms: records with the fields of `ludoteca.agents.search.statistics.arm_dtype`.
         actions: actions of the arms.
         n: number of arms to select from; in sequential games the visited ones.
-        unvisited: number of arms without visits, whose score is `params.fpu`.
+        unvisited: number of arms without visits, whose score is `params.fpu`, or with `amaf_fpu`
+            at most `work.urgency`.
         visits: visits of all arms together.
         num_arms: number of all arms, also those without visits; K of the policies.
         params: a record of `ludoteca.agents.search.config.SEARCH_PARAMS`.
@@ -118,7 +120,10 @@ def make_select(
                 if below(work.rng, ties) == 0:
                     best = k
         work.probability = 1.0
-        if best == UNVISITED or (unvisited > 0 and params.fpu >= best_score):
+        urgency = params.fpu
+        if amaf_fpu:
+            urgency = work.urgency
+        if best == UNVISITED or (unvisited > 0 and urgency >= best_score):
             return UNVISITED
         if is_sampled:
             return sample(n, num_scored, best, best_score, total, params, work)
@@ -255,7 +260,8 @@ def make_mixed_mean(amaf: str) -> Callable[..., float]:
     section 4.3, with the weight of Silver's thesis, "Reinforcement learning and simulation-based
     search in computer Go", 2009, eq. 8.25. "grave": the same with an ancestor's AMAF statistics,
     Cazenave, "Generalized rapid action value estimation", 2015; they are in `work.reference_visits`
-    and `work.reference_value`, by action.
+    and `work.reference_value`, by action. Unlike his, those of a sequential game are always those
+    of the player to move in the ancestor, also for the same action of another player.
     """
     use_amaf, constant, grave = amaf != "", amaf == "amaf", amaf == "grave"
 

@@ -30,10 +30,11 @@ def blocks(
 
 
 def annealing_chain(cells: Cells, arms: int) -> Chain:
-    """Search for the best alpha by simulated annealing.
+    """Search for the best alpha by simulated annealing, and evaluate it on all problems.
 
     Returns:
-        `(alpha, mean regret)` of each step, in order.
+        `(alpha, mean regret)` of each step, in order, and the regrets of the step with the lowest
+        one, of all problems.
     """
     experiment, steps = cells.experiment, list[tuple[float, float]]()
     temperatures = COOLING[experiment.cooling]()
@@ -45,13 +46,25 @@ def annealing_chain(cells: Cells, arms: int) -> Chain:
             yield required
             steps.append((alpha, float(cells.read(required).mean())))
             alpha = search.send(steps[-1][1])
-    return steps
+    required = blocks(experiment, arms, [best_step(steps)], experiment.problems)
+    yield required
+    return steps, cells.read(required)
 
 
-def grid_chain(cells: Cells, arms: int) -> Chain:
-    """Compute the regrets of both grids of alphas and of the constants 1/K, e/(2K) and 2.
+def best_step(steps: Sequence[tuple[float, float]]) -> float:
+    """Return the alpha of the first step with the lowest regret; steps are `(alpha, regret)`."""
+    return min(steps, key=lambda step: step[1])[0]
+
+
+def grid_chain(cells: Cells, arms: int, constants: Sequence[float] = ()) -> Chain:
+    """Compute the regrets of both grids of alphas, and of the constants 1/K, e/(2K) and 2.
 
     These are the constants of UCB-alpha1, UCB-alpha2 and UCB1.
+
+    Args:
+        cells: folder of the cells.
+        arms: number of arms.
+        constants: further alphas, which are not candidates for the best one.
 
     Returns:
         The regrets by alpha, the best alpha of the first grid, and the best alpha of both grids.
@@ -68,7 +81,7 @@ def grid_chain(cells: Cells, arms: int) -> Chain:
     yield blocks(experiment, arms, grid, experiment.problems)
     first_best = best(grid)
     second = between_neighbors(grid, first_best)
-    others = [*second, 1 / arms, np.e / (2 * arms), 2.0]
+    others = [*second, 1 / arms, np.e / (2 * arms), 2.0, *constants]
     yield blocks(experiment, arms, others, experiment.problems)
     return regrets(sorted({*grid, *others})), first_best, best([*grid, *second])
 

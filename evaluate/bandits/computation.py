@@ -13,8 +13,21 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.bandits.chains import Chain, annealing_chain, curve_chain, grid_chain
-from ludoteca.evaluate.bandits.experiment import BanditExperiment, Cell, Cells, log_spaced
+from ludoteca.evaluate.bandits.chains import (
+    Chain,
+    annealing_chain,
+    best_step,
+    curve_chain,
+    grid_chain,
+)
+from ludoteca.evaluate.bandits.experiment import (
+    NO_CONSTANTS,
+    BanditExperiment,
+    Cell,
+    Cells,
+    Constants,
+    log_spaced,
+)
 from ludoteca.evaluate.bandits.findings import Findings
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 from ludoteca.files import write_atomically
@@ -83,6 +96,7 @@ def compute_all(
     workers: Executor,
     shard: Shard = ALL,
     threads: int = 1,
+    constants: Constants = NO_CONSTANTS,
 ) -> Generator[tuple[int, int], None, Findings]:
     """Compute the missing cells; after each, yield two numbers: of computed and of queued cells.
 
@@ -95,6 +109,7 @@ def compute_all(
         workers: executor whose workers compute cells.
         shard: compute the cells of this shard only.
         threads: threads that share the problems of a cell.
+        constants: alphas that are evaluated besides those of the grids, by number of arms.
 
     Raises:
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
@@ -123,7 +138,7 @@ def compute_all(
                     heapq.heappush(queue, (progress.priority, next(order), cell))
 
     annealings = [_Progress(0, annealing_chain(cells, k), i) for i, k in enumerate(experiment.arms)]
-    grids = [_Progress(1, grid_chain(cells, k)) for k in experiment.arms]
+    grids = [_Progress(1, grid_chain(cells, k, constants.get(k, ()))) for k in experiment.arms]
     curves = _Progress(2, curve_chain(cells, policies))
     for progress in (*annealings, *grids, curves):
         advance(progress)
@@ -154,7 +169,11 @@ def compute_all(
         {k: grid.result[i] for k, grid in zip(experiment.arms, grids, strict=True)}
         for i in range(3)
     )
-    annealed = {k: chain.result for k, chain in zip(experiment.arms, annealings, strict=True)}
+    annealed = {}
+    for k, chain in zip(experiment.arms, annealings, strict=True):
+        annealed[k], regrets_of_best = chain.result
+        evaluated = regrets[k] | {best_step(annealed[k]): regrets_of_best}
+        regrets[k] = dict(sorted(evaluated.items()))
     checkpoints = log_spaced(experiment.curve_rounds)
     return Findings(experiment, regrets, first_best, best, annealed, checkpoints, curves.result)
 
@@ -167,6 +186,7 @@ def run_experiment(
     threads: int = 1,
     workers: Executor | None = None,
     quiet: bool = True,
+    constants: Constants = NO_CONSTANTS,
 ) -> Findings:
     """Compute the missing cells of an experiment, and return its results.
 
@@ -178,6 +198,7 @@ def run_experiment(
         threads: threads that share the problems of a cell.
         workers: executor whose workers compute cells; by default this process.
         quiet: whether to hide the progress.
+        constants: alphas that are evaluated besides those of the grids, by number of arms.
 
     Raises:
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
@@ -186,7 +207,7 @@ def run_experiment(
     status = RunStatus("bandits", "", 0, 0, "cells")
     cells = Cells(experiment, folder)
     with show_progress(lambda: status, not quiet):
-        steps = compute_all(cells, policies, workers or InlineExecutor(), shard, threads)
+        steps = compute_all(cells, policies, workers or InlineExecutor(), shard, threads, constants)
         while True:
             try:
                 done, total = next(steps)

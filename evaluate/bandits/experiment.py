@@ -6,9 +6,10 @@ the regrets of one policy in a block of problems.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from ludoteca.evaluate.tuning.annealing import COOLING, DEFAULT_COOLING
 from ludoteca.files import read_json, write_atomically
 
 Regrets = NDArray[np.float64]  # `[problems]`, or `[problems, checkpoints]` over the rounds
+Constants = Mapping[int, Sequence[float]]  # alphas by number of arms K
+NO_CONSTANTS: Constants = MappingProxyType({})
 
 
 def intervals(high: float, low: float, count: int) -> list[float]:

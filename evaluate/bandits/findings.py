@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ludoteca.evaluate.bandits.experiment import BanditExperiment, Regrets
+from ludoteca.evaluate.bandits.experiment import BanditExperiment, Regrets, between_neighbors
 from ludoteca.evaluate.statistics.differences import not_worse, standard_error
 
 Rows = list[dict[str, Any]]
@@ -14,13 +14,19 @@ class Findings:
     """Results of an experiment, by the number of arms K."""
 
     experiment: BanditExperiment
-    # Regret in each problem, by alpha: both grids, 1/K, e/(2K) and 2.
+    # Regret in each problem, by alpha: both grids, 1/K, e/(2K), 2, the best alpha of simulated
+    # annealing, and the further constants of `run_experiment`.
     regrets: dict[int, dict[float, Regrets]]
     first_best: dict[int, float]  # the best alpha of the first grid
     best: dict[int, float]  # the best alpha of both grids
     annealed: dict[int, list[tuple[float, float]]]  # `(alpha, mean regret)` of each step
     checkpoints: list[int]  # numbers of rounds after which `curves` has regrets
     curves: dict[int, dict[str, Regrets]]  # regret in each problem after each checkpoint, by policy
+
+    def candidates(self, arms: int) -> list[float]:
+        """Return the alphas of both grids, of which `best` is the best one, in ascending order."""
+        grid = self.experiment.grid
+        return sorted({*grid, *between_neighbors(grid, self.first_best[arms])})
 
     def range_not_worse(self, arms: int) -> tuple[float, float]:
         """Return the lowest and highest alpha whose regret is not significantly above the best's.

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.clock import clock
-from ludoteca.evaluate.bandits.experiment import BanditExperiment, Cell
+from ludoteca.evaluate.bandits.experiment import (
+    NO_CONSTANTS,
+    BanditExperiment,
+    Cell,
+    Constants,
+    between_neighbors,
+)
 from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.tuning.annealing import COOLING, annealing
 
@@ -37,42 +43,46 @@ class Plan:
     pulls: float
 
 
-def make_plan(experiment: BanditExperiment, policies: Sequence[str]) -> Plan:
+def make_plan(
+    experiment: BanditExperiment,
+    policies: Sequence[str],
+    constants: Constants = NO_CONSTANTS,
+) -> Plan:
     """Measure a sample in this process, and predict the computing time of an experiment.
 
     The time of UCB1 grows with alpha, as arms are chosen anew more often. So the sample has all
     alphas of the first grid, and the steps of simulated annealing, but only a few problems with one
     run of each. Its searches accept other steps than those of the experiment. The second grid is
-    assumed to take the time of the first one.
+    that around the best alpha of the sample. Its alphas and those in `constants` are assumed to
+    take the mean time of the first grid, and the constant that simulated annealing finds that of
+    1/K.
 
     Args:
         experiment: settings of the experiment.
         policies: policies that are compared over the rounds.
+        constants: see `ludoteca.evaluate.bandits.computation.run_experiment`.
     """
     start, blocks = clock(), experiment.problems // experiment.block
-    grids, chains = [], []
+    grids, chains, num_alphas = [], [], 0
     for arms in experiment.arms:
-        constants = 1 / arms, np.e / (2 * arms), 2.0
-        seconds = {
-            alpha: _play(Cell(arms, 0, alpha), experiment)[0]
-            for alpha in (*experiment.grid, *constants)
-        }
-        # The ends of the second grid are in the first.
-        share = (2 * experiment.alphas - 2) / experiment.alphas
-        grids.append(
-            blocks
-            * (
-                share * sum(seconds[alpha] for alpha in experiment.grid)
-                + sum(seconds[alpha] for alpha in constants)
-            )
-        )
+        others = 1 / arms, 1 / arms, np.e / (2 * arms), 2.0
+        grid = experiment.grid
+        seconds, regrets = dict[float, float](), dict[float, float]()
+        for alpha in (*grid, *others):
+            seconds[alpha], played = _play(Cell(arms, 0, alpha), experiment)
+            regrets[alpha] = float(np.mean(played))
+        best = min(grid, key=regrets.__getitem__)
+        count = len({*grid, *between_neighbors(grid, best), *constants.get(arms, ())})
+        num_alphas += count + len(others)
+        of_count = count / len(grid) * sum(seconds[alpha] for alpha in grid)
+        grids.append(blocks * (of_count + sum(seconds[alpha] for alpha in others)))
         chains.append(_annealing_seconds(experiment, arms))
     curves = [Cell(k, 0, policy=policy) for k in experiment.curve_arms for policy in policies]
     per_curve = [_play(cell, experiment)[0] for cell in curves]
     curve_blocks = -(-experiment.curve_problems // experiment.block)
     steps = experiment.annealing_steps + 1
     cells = {
-        "grids": len(grids) * (2 * experiment.alphas - 2 + 3) * blocks,
+        "grids": num_alphas * blocks,
         "annealing": len(chains) * steps * (experiment.annealing_problems // experiment.block),
         "curves": len(curves) * curve_blocks,
     }

@@ -23,13 +23,15 @@ class Row:
         ours: median rate or time of our workload over the rounds; None if there are no rounds.
         peer_name: name of the workload to compare with; `""` without one.
         peer: median over that workload's rounds; None if there are no rounds.
-        ratio: our rate divided by the peer's; None without a peer or without its rounds.
+        ratio: our rate divided by the peer's; None without a peer or without its rounds. It is the
+            ratio of the medians, or with an `interval` the geometric mean of the rounds' ratios.
         floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`;
             None if the row has no target.
         verdict: `"pass"` or `"miss"`, by the floor; `"information"` without a floor; if the ratio,
             or `ours` without a peer, was not measured, the reason.
         noise: range of the rounds relative to their median, the larger of ours and the peer's.
         timed: descriptions of the timed work: ours, the peer's.
+        interval: 95 % interval of the ratio, by the ratios of the rounds; None with few rounds.
     """
 
     group: str
@@ -43,6 +45,7 @@ class Row:
     verdict: str
     noise: float | None
     timed: tuple[str, str]
+    interval: tuple[float, float] | None = None
 
 
 @dataclass
@@ -78,9 +81,9 @@ class Report:
         for row in self.rows:
             table.add(
                 row.measure,
-                _amount(row.ours, row.unit),
-                _amount(row.peer, row.unit),
-                "" if row.ratio is None else f"{row.ratio:.3g} x",
+                format_amount(row.ours, row.unit),
+                format_amount(row.peer, row.unit),
+                _ratio(row),
                 _floor(row),
                 row.verdict,
             )
@@ -99,16 +102,25 @@ class Report:
         write_atomically(file, json.dumps(asdict(self), indent=2) + "\n")
 
 
+def _ratio(row: Row) -> str:
+    """Return the ratio of a row as text, with its interval if it has one."""
+    if row.ratio is None:
+        return ""
+    if row.interval is None:
+        return f"{row.ratio:.3g} x"
+    return f"{row.ratio:.3g} x ({row.interval[0]:.3g} to {row.interval[1]:.3g})"
+
+
 def _floor(row: Row) -> str:
     """Return the floor of a row as text: a ratio, a rate, or a time limit."""
     if row.floor is None:
         return ""
     if row.unit == "s":
         return f"< {row.floor:g} s"
-    return f"{row.floor:g} x" if row.peer_name else _amount(row.floor, row.unit)
+    return f"{row.floor:g} x" if row.peer_name else format_amount(row.floor, row.unit)
 
 
-def _amount(value: float | None, unit: str) -> str:
+def format_amount(value: float | None, unit: str) -> str:
     """Return a time in seconds or a rate as text."""
     if value is None:
         return ""

@@ -1,10 +1,12 @@
-"""Rounds of measurements of a group of workloads, and the comparison of their medians.
+"""Rounds of measurements of a group of workloads, and the comparison of their rates.
 
 The workloads of a group alternate, round by round, so that other load of the machine affects all of
-them.
+them. The ratio of two workloads is that of their medians; with `PAIRED_ROUNDS` rounds or more it is
+the geometric mean of the ratios of the rounds, with a confidence interval.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import exp, log
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,9 +23,11 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
     Workload,
 )
+from ludoteca.evaluate.statistics.differences import mean_interval
 from ludoteca.provenance import run_provenance
 
-ROUNDS = 5  # number of samples of each workload
+ROUNDS = 5  # number of samples of each workload, unless a benchmark says otherwise
+PAIRED_ROUNDS = 10  # smallest number of rounds whose ratios give an interval
 
 
 def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
@@ -46,6 +50,7 @@ def measure_groups(
     seconds: float,
     only: tuple[str, ...] = (),
     *,
+    rounds: int = ROUNDS,
     peers: bool = False,
     packages: tuple[str, ...] = (),
     **settings: Any,
@@ -59,6 +64,7 @@ def measure_groups(
         seconds: time per workload, all rounds together; in the report as `seconds_per_side`, as
             each side of a comparison, ours or the peer's, is one workload.
         only: names of groups, or their prefixes; all by default.
+        rounds: number of samples of each workload.
         peers: measure the peers' workloads, too.
         packages: distributions that are measured, whose versions belong to the report.
         settings: further settings for the report.
@@ -69,16 +75,18 @@ def measure_groups(
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     selected, console = select_names(list(groups), only), Console()
-    settings = {"rounds": ROUNDS, "seconds_per_side": seconds, "peers": peers, **settings}
+    settings = {"rounds": rounds, "seconds_per_side": seconds, "peers": peers, **settings}
     report = Report(**run_provenance(*packages, **settings), title=f"{title}, median of rounds")
     for name in selected:
         with console.status(f"measuring {name}"):
-            measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
+            measure_group(report, name, groups[name](), peers, seconds / rounds, rounds)
     report.finish(console, json)
     return report
 
 
-def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:
+def measure_group(
+    report: Report, name: str, group: Group, peers: bool, seconds: float, rounds: int = ROUNDS
+) -> None:
     """Measure all rounds of a group, and add its rows and samples to the report.
 
     Args:
@@ -87,12 +95,13 @@ def measure_group(report: Report, name: str, group: Group, peers: bool, seconds:
         group: the group.
         peers: measure the peers' workloads, too.
         seconds: time of each workload in each round.
+        rounds: number of samples of each workload.
     """
     makers = dict(group.ours) | (dict(group.peers) if peers else {})
     skip_reasons = {} if peers else dict.fromkeys(group.peers, "peers were not requested")
-    samples = measure_rounds(makers, skip_reasons, seconds, report.versions)
+    samples = measure_rounds(makers, skip_reasons, seconds, report.versions, rounds)
     report.samples[name] = {
-        workload: [sample._asdict() for sample in rounds] for workload, rounds in samples.items()
+        workload: [sample._asdict() for sample in each] for workload, each in samples.items()
     }
     for comparison in group.comparisons:
         report.rows.append(compare(name, comparison, samples, skip_reasons))
@@ -103,6 +112,7 @@ def measure_rounds(
     skip_reasons: dict[str, str],
     seconds: float,
     versions: dict[str, str],
+    rounds: int = ROUNDS,
 ) -> dict[str, list[Sample]]:
     """Run the workloads in turns, and return their samples by name, one for each round.
 
@@ -111,6 +121,7 @@ def measure_rounds(
         skip_reasons: filled with the reasons of missing samples, by workload.
         seconds: time of each workload in each round.
         versions: filled with the versions of the peers' packages.
+        rounds: number of samples of each workload.
     """
     workloads: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
@@ -124,7 +135,7 @@ def measure_rounds(
             if isinstance(workload, PeerWorkload):
                 versions |= workload.versions
             samples[name] = []
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for name, workload in tuple(workloads.items()):
                 try:
                     samples[name].append(workload(seconds))
@@ -156,6 +167,10 @@ def compare(
     ours = max((rates(samples.get(name, []), inside) for name in names), key=_median)
     peer = rates(samples.get(comparison.peer, []), peer_inside)
     ratio = median(ours) / median(peer) if ours and peer else None
+    interval = None
+    if min(len(ours), len(peer)) >= PAIRED_ROUNDS:
+        ratio, low, high = paired_ratio(ours, peer)
+        interval = (low, high)
     measured = ratio if comparison.peer else median(ours) if ours else None
     if measured is None:
         verdict = skip_reasons.get(comparison.peer, "not measured")
@@ -171,6 +186,7 @@ def compare(
         peer_name=comparison.peer,
         peer=median(peer) if peer else None,
         ratio=ratio,
+        interval=interval,
         floor=comparison.floor,
         verdict=verdict,
         noise=max((noise(values) for values in (ours, peer) if values), default=None),
@@ -193,6 +209,24 @@ def rates(rounds: list[Sample], inside: bool) -> list[float]:
         sample.steps / (sample.inside if inside and sample.inside else sample.seconds)
         for sample in rounds
     ]
+
+
+def paired_ratio(ours: Sequence[float], peer: Sequence[float]) -> tuple[float, float, float]:
+    """Return the ratio of two rates, and its 95 % interval, by the ratios of the rounds.
+
+    The ratio is the geometric mean. Its interval is that of the mean logarithm by Student's t. The
+    two sides of a round are measured one after the other, so slow changes of the machine's speed
+    affect both.
+
+    Args:
+        ours: our rate in each round, positive.
+        peer: the other rate in each round, positive.
+
+    Raises:
+        ValueError: if the numbers of rounds differ, or there are fewer than two.
+    """
+    mean, low, high = mean_interval([log(a / b) for a, b in zip(ours, peer, strict=True)])
+    return exp(mean), exp(low), exp(high)
 
 
 def noise(values: list[float]) -> float:

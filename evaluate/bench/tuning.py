@@ -1,32 +1,30 @@
 """Benchmark of parameter optimizers: `ludoteca bench tuning`.
 
-Every optimizer tunes the exploration constant alpha of UCB1 from alpha = 2, with several seeds. A
-grid search with more games gives a reference value; every tuned agent plays a match against the
-agent with that value, and another one against alpha = 2.
+Every optimizer tunes parameters of tree search with several seeds. A grid search with more games
+gives reference values; every tuned agent plays a match against the agent with these values, and
+another one against the agent with the starting values. `tuning_page` writes the page of results.
 """
 
 import sys
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from ludoteca.evaluate.bench.rounds import select_names
+from ludoteca.evaluate.bench.tuning_page import markdown_page, tuning_table
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.tuning.optimizers.registry import OPTIMIZERS
-from ludoteca.evaluate.tuning.run import TuningResult, tune_agent
-from ludoteca.files import write_atomically
+from ludoteca.evaluate.tuning.result import TuningResult
+from ludoteca.evaluate.tuning.run import tune_agent
+from ludoteca.files import parse_json, write_atomically
 from ludoteca.provenance import run_provenance
-from ludoteca.terminal_table import TerminalTable
 
-GAMES = ("connect4", "breakthrough:rows=6,columns=6", "hex:board_size=5")
-AGENT = "mcts:simulations=100,policy=ucb1,policy.alpha=2"
-PARAMETER = "policy.alpha=0.01:4:log"
-GRID = "grid:levels=12"  # the grid search that gives the reference value
+UCB1 = "mcts:simulations=100,policy=ucb1,policy.alpha=2"
+ALPHA = "policy.alpha=0.01:4:log"
+BREAKTHROUGH = "breakthrough:rows=6,columns=6"
 SEEDS = (0, 1, 2)
 GRID_GAMES_FACTOR = 5  # games of the grid search, as a multiple of an optimizer's
 RANDOM_PLIES = 2  # number of random plies at the beginning of each game
@@ -34,26 +32,31 @@ MATCH_GAMES = 1000  # games of each match of a recommended value
 
 
 @dataclass(frozen=True)
-class TunedAlpha:
-    """Value of alpha that an optimizer recommends, and the scores of its matches.
+class Problem:
+    """Tuning problem.
 
     Attributes:
         game: spec string of the game.
-        optimizer: name of the optimizer.
-        seed: seed of the run.
-        alpha: the recommended value.
-        grid_alpha: the reference value, the best one of the grid.
-        against_start: score against the agent with alpha = 2, in [0, 1], in `MATCH_GAMES` games.
-        against_grid: score against the agent with the reference value, in as many games.
+        agent: spec string of the agent, with starting values of the parameters; the others start in
+            the middle of their ranges.
+        parameters: the tuned parameters, see `parse_parameter`.
+        grid: spec string of the grid search that gives the reference values.
     """
 
     game: str
-    optimizer: str
-    seed: int
-    alpha: float
-    grid_alpha: float
-    against_start: float
-    against_grid: float
+    agent: str
+    parameters: tuple[str, ...]
+    grid: str
+
+
+PROBLEMS = {
+    "connect4": Problem("connect4", UCB1, (ALPHA,), "grid:levels=12"),
+    "breakthrough": Problem(BREAKTHROUGH, UCB1, (ALPHA,), "grid:levels=12"),
+    "hex": Problem("hex:board_size=5", UCB1, (ALPHA,), "grid:levels=12"),
+    "breakthrough_two_parameters": Problem(
+        BREAKTHROUGH, UCB1, (ALPHA, "fpu=0.5:3"), "grid:levels=6"
+    ),
+}
 
 
 def bench_tuning(
@@ -61,94 +64,100 @@ def bench_tuning(
     games: int = 4000,
     folder: Path = Path("runs/bench_tuning"),
     only: tuple[str, ...] = (),
-) -> list[TunedAlpha]:
-    """Tune with every optimizer, print the table, and write all numbers as JSON.
+    page: Path | None = None,
+    *,
+    keep: bool = False,
+) -> dict[str, Any]:
+    """Tune with every optimizer, print a table, and write all numbers as JSON, and a page.
+
+    The files are written after each problem, so that an interrupted benchmark leaves its results.
 
     Args:
         json: file for the results; None: no file.
         games: number of games per optimizer and seed; the grid search plays five times as many.
         folder: folder of the tuning runs; an interrupted benchmark resumes there.
-        only: names of games, or their prefixes; by default all.
+        only: names of problems, or their prefixes; by default all.
+        page: file for the page in Markdown; None: no file.
+        keep: keep the results in `json`, and tune only the problems that it lacks, or those in
+            `only`.
+
+    Returns:
+        The results by problem: the values of `Problem`, the starting and the reference values
+        (`"start"`, `"reference"`), the `"runs"`, see `tune_with_all`, and the provenance.
+
+    Raises:
+        ValueError: if there is no such problem, or a page or `keep` has no file for the results.
+        OSError: if a file cannot be read or written.
     """
-    names = select_names([game.partition(":")[0] for game in GAMES], only)
-    values: list[TunedAlpha] = []
-    for game in GAMES:
-        if (name := game.partition(":")[0]) not in names:
-            continue
-        reference = _tune(  # with a seed that is not one of `SEEDS`
-            game, GRID, len(SEEDS), GRID_GAMES_FACTOR * games, folder / name / "grid_best"
-        )
-        for optimizer in OPTIMIZERS:
-            for seed in SEEDS:
-                out = folder / name / f"{optimizer}_{seed}"
-                tuned = _tune(game, optimizer, seed, games, out)
-                values.append(
-                    TunedAlpha(
-                        game=game,
-                        optimizer=optimizer,
-                        seed=seed,
-                        alpha=float(tuned.values["policy.alpha"]),
-                        grid_alpha=float(reference.values["policy.alpha"]),
-                        against_start=_score(game, tuned.agent, tuned.start, games),
-                        against_grid=_score(game, tuned.agent, reference.agent, games),
-                    )
-                )
+    names = select_names(list(PROBLEMS), only)
+    if json is None and (page is not None or keep):
+        raise ValueError("bench tuning: --page and --keep need --json, the file of all numbers")
+    results: dict[str, Any] = {}
+    if keep and json is not None and json.exists():
+        results = parse_json(json.read_bytes())["problems"]
+        names = [name for name in names if only or name not in results]
+    for name in names:
+        results[name] = tune_with_all(PROBLEMS[name], games, folder / name)
+        results = {name: results[name] for name in PROBLEMS if name in results}
+        if json is not None:
+            write_atomically(json, dumps({"problems": results}, indent=1) + "\n")
     console = Console(highlight=False)
-    console.print(tuning_table(values), soft_wrap=True)
+    console.print(tuning_table(results), soft_wrap=True)
     if json is not None:
-        content = {"values": [asdict(value) for value in values]} | run_provenance(
-            "cmaes", "optuna"
-        )
-        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
-    return values
+        if page is not None:
+            write_atomically(page, markdown_page(results, json.name))
+    return results
 
 
-def tuning_table(values: Sequence[TunedAlpha]) -> TerminalTable:
-    """Return the values and scores by game and optimizer, the runs of all seeds in one row."""
-    table = TerminalTable(
-        ["game", "grid", "optimizer", "alpha", "against 2", "against the grid's"],
-        title="constant alpha of UCB1, tuned by optimizers",
-        caption=f"grid: the best alpha of a grid search with {GRID_GAMES_FACTOR} times as many "
-        f"games; alpha: the tuned value of each of {len(SEEDS)} seeds; against 2, against the "
-        "grid's: scores in % against the agents with alpha = 2 and with the grid's alpha: mean "
-        f"over the seeds' matches of {MATCH_GAMES:,} games, 95 % interval over these games, lowest "
-        "and highest seed",
-        text_columns=3,
+def tune_with_all(problem: Problem, games: int, folder: Path) -> dict[str, Any]:
+    """Tune with the grid search and every optimizer and seed; return the results as JSON values.
+
+    An entry of `"runs"` has the name of the `"optimizer"`, the `"seed"`, the recommended
+    `"values"`, and wins, draws and losses of the matches `"against_start"` and
+    `"against_reference"`.
+
+    Args:
+        problem: the problem.
+        games: number of games per optimizer and seed.
+        folder: folder of the tuning runs.
+    """
+    about = run_provenance(
+        "cmaes", "optuna", games=games, match_games=MATCH_GAMES, random_plies=RANDOM_PLIES
     )
-    rows = defaultdict[tuple[str, str], list[TunedAlpha]](list)
-    for value in values:
-        rows[value.game, value.optimizer].append(value)
-    for (game, optimizer), runs in rows.items():
-        table.add(
-            game.partition(":")[0],
-            f"{runs[0].grid_alpha:g}",
-            optimizer,
-            ", ".join(f"{run.alpha:.2g}" for run in runs),
-            _scores_text([run.against_start for run in runs]),
-            _scores_text([run.against_grid for run in runs]),
-        )
-    return table
-
-
-def _scores_text(scores: Sequence[float]) -> str:
-    """Return the mean score in percent, its interval, and the range over the seeds."""
-    games = MATCH_GAMES * len(scores)
-    mean = sum(scores) / len(scores)
-    # Draws count as half wins and half losses here, so the interval is slightly too wide.
-    low, high = score_interval(round(mean * games), 0, games)
-    return (
-        f"{100 * mean:.1f} ({100 * low:.1f} to {100 * high:.1f}; seeds {100 * min(scores):.1f} to "
-        f"{100 * max(scores):.1f})"
+    reference = _tune(  # with a seed that is not one of `SEEDS`
+        problem, problem.grid, len(SEEDS), GRID_GAMES_FACTOR * games, folder / "grid_best"
     )
+    runs = []
+    for optimizer in OPTIMIZERS:
+        for seed in SEEDS:
+            tuned = _tune(problem, optimizer, seed, games, folder / f"{optimizer}_{seed}")
+            runs.append(
+                {
+                    "optimizer": optimizer,
+                    "seed": seed,
+                    "values": tuned.values,
+                    "against_start": _play(problem.game, tuned.agent, tuned.start, seed),
+                    "against_reference": _play(problem.game, tuned.agent, reference.agent, seed),
+                }
+            )
+    return {
+        **asdict(problem),
+        "parameters": list(problem.parameters),
+        "grid_games": GRID_GAMES_FACTOR * games,
+        "start": reference.start_values,
+        "reference": reference.values,
+        "runs": runs,
+        **about,
+    }
 
 
-def _tune(game: str, optimizer: str, seed: int, games: int, out: Path) -> TuningResult:
-    """Tune alpha in the run folder `out`; the final match is short, because it is not used."""
+def _tune(problem: Problem, optimizer: str, seed: int, games: int, out: Path) -> TuningResult:
+    """Tune in the run folder `out`; the final match is short, because it is not used."""
     return tune_agent(
-        game,
-        AGENT,
-        [PARAMETER],
+        problem.game,
+        problem.agent,
+        problem.parameters,
         out,
         optimizer=optimizer,
         games=games,
@@ -159,23 +168,21 @@ def _tune(game: str, optimizer: str, seed: int, games: int, out: Path) -> Tuning
     )
 
 
-def _score(game: str, agent: str, opponent: str, first_game: int) -> float:
-    """Return the score of an agent in games that no optimizer has used.
+def _play(game: str, agent: str, opponent: str, seed: int) -> list[int]:
+    """Return wins, draws and losses in games that no optimizer has used.
 
     Args:
         game: spec string of the game.
         agent: spec string of the agent.
         opponent: spec string of its opponent.
-        first_game: index of the first game, which selects the random numbers.
+        seed: seed of the tuning run. Its games have random numbers of their own, so that runs which
+            recommend equal values play different games.
     """
-    if agent == opponent:
-        return 0.5
     record = play_match(
         game,
         [agent, opponent],
         MATCH_GAMES,
-        seed=len(SEEDS) + 1,
-        first_game=first_game,
+        seed=len(SEEDS) + 1 + seed,
         random_plies=RANDOM_PLIES,
     ).totals[0]
-    return record.score
+    return [record.wins, record.draws, record.losses]

@@ -10,6 +10,7 @@ from tyro.conf import Positional, arg
 from ludoteca.evaluate.cli.options import OptionalFile, OptionalFolder
 
 Benchmark = Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning", "arrays", "bandits"]
+PAGES = ("gdl", "tuning", "arrays")  # benchmarks that write pages
 
 
 def bench(
@@ -60,20 +61,23 @@ def bench(
             (gdl).
         traces: folder of games that GGP-Base played by these sheets, for comparison; `make
             gdl-traces` records them (gdl).
-        page: write the table into this file, in Markdown (gdl).
+        page: write the results into this file, in Markdown (gdl, tuning, arrays).
         conformance: also check the rules and environments of each sheet by the suites of
             ludoteca.testing, as interpreted games or compiled, which takes a minute for each;
             kernels: instead compare only the compiled kernels of each sheet with the rules, and
             with the games in --traces (gdl).
-        keep: keep the results in the file --json, and measure only the sheets that it lacks, or
-            those in --only: an interrupted run continues (gdl).
+        keep: keep the results in the file --json, and measure only the sheets or tuning problems
+            that it lacks, or those in --only: an interrupted run continues (gdl, tuning). arrays:
+            measure nothing, and write --page from the file.
     """
-    if benchmark != "gdl" and (
-        sheets or traces or page or conformance or kernels or playouts or keep
-    ):
+    if benchmark != "gdl" and (sheets or traces or conformance or kernels or playouts):
         raise ValueError(
-            "--sheets, --traces, --page, --conformance, --kernels, --playouts and --keep are for "
-            f"bench gdl, not bench {benchmark}"
+            "--sheets, --traces, --conformance, --kernels and --playouts are for bench gdl, not "
+            f"bench {benchmark}"
+        )
+    if benchmark not in PAGES and (page or keep):
+        raise ValueError(
+            f"bench {benchmark} takes no --page or --keep; {', '.join(PAGES)} have pages"
         )
     if benchmark == "gdl":
         if strength:
@@ -132,11 +136,11 @@ def bench(
     elif benchmark == "tuning":
         from ludoteca.evaluate.bench.tuning import bench_tuning
 
-        bench_tuning(json=json, only=only)
+        bench_tuning(json=json, only=only, page=page, keep=keep)
     elif benchmark == "arrays":
         from ludoteca.evaluate.bench.arrays import bench_arrays
 
-        bench_arrays(json=json, seconds=seconds, only=only)
+        bench_arrays(json=json, seconds=seconds, only=only, page=page, keep=keep)
     elif benchmark == "bandits":
         from ludoteca.evaluate.bench.bandits import bench_bandits
 

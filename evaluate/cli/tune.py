@@ -1,5 +1,6 @@
 """The command `ludoteca tune`."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,13 +29,18 @@ def tune_command(parameters: Any) -> Callable[..., None]:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        """Tune parameters of an agent by playing games, and measure the improvement in a match.
+        """Tune parameters of an agent, and measure the improvement in a match.
 
-        For example the exploration constant of a search:
+        The optimizers play games, for example for the exploration constant of a search:
         ludoteca tune connect4 --agent mcts:simulations=100 --tune policy.alpha=0.01:4:log
 
-        After an interruption, the same command resumes. The folder gets a log of all evaluations,
-        tuning.json and tuning.png. The parameters of the game are options, too: see
+        Simulation balancing and maximum likelihood train the weights of softmax playouts instead:
+        ludoteca tune breakthrough --agent mcts:simulations=200 --tune playout.weights --optimizer
+        simulation_balancing
+
+        After an interruption, the same command resumes. The folder gets tuning.json and, from
+        optimizers that play games, a log of all evaluations and tuning.png; the weights of playouts
+        are in its folder training. The parameters of the game are options, too: see
         `ludoteca tune hex --help`.
 
         Args:
@@ -43,15 +49,16 @@ def tune_command(parameters: Any) -> Callable[..., None]:
             agent: the agent; its values of the tuned parameters are the starting values, otherwise
                 the middle of their ranges.
             tune: the parameters: NAME=LOW:HIGH, with :int for integers and :log for a logarithmic
-                scale; or choices, 'mast=greedy|gibbs'.
-            optimizer: spsa, cma_es, ntbea, optuna or grid, with settings, such as ntbea:levels=20;
-                see docs/tuning.md.
+                scale; or choices, 'mast=greedy|gibbs'; or playout.weights, to be trained.
+            optimizer: spsa, cma_es, ntbea, optuna or grid; or, for playout.weights,
+                simulation_balancing or maximum_likelihood. Settings may follow, such as
+                ntbea:levels=20; see docs/tuning.md.
             against: the opponents, which share the games of an evaluation; by default the agent
                 with the starting values. With spsa, by default its two perturbed points play
                 each other.
             out: folder of the run.
-            games: total number of games that the optimizer plays.
-            batch: number of games of each evaluation.
+            games: total number of games that the optimizer plays; not for playout.weights.
+            batch: number of games of each evaluation; not for playout.weights.
             match_games: number of games of each final match between the recommended and the
                 starting values.
             random_plies: number of random plies at the beginning of each game; without any,
@@ -61,32 +68,44 @@ def tune_command(parameters: Any) -> Callable[..., None]:
         """
         from rich.console import Console
 
-        from ludoteca.evaluate.tuning.report import matches_table, values_table, write_report
+        from ludoteca.evaluate.tuning.report import (
+            errors_table,
+            matches_table,
+            values_table,
+            write_report,
+        )
         from ludoteca.evaluate.tuning.run import tune_agent
 
-        result = tune_agent(
-            make_game(game, **rules),
-            agent,
-            tune,
-            out,
-            optimizer=optimizer,
-            against=against,
-            games=games,
-            batch=batch,
-            match_games=match_games,
-            random_plies=random_plies,
-            seed=seed,
-            num_threads=threads,
-            progress=sys.stderr.isatty(),
-        )
+        try:
+            result = tune_agent(
+                make_game(game, **rules),
+                agent,
+                tune,
+                out,
+                optimizer=optimizer,
+                against=against,
+                games=games,
+                batch=batch,
+                match_games=match_games,
+                random_plies=random_plies,
+                seed=seed,
+                num_threads=threads,
+                progress=sys.stderr.isatty(),
+            )
+        except subprocess.CalledProcessError as error:  # the training has printed its message
+            sys.exit(error.returncode)
         console = Console(highlight=False)
         console.print(values_table(result), soft_wrap=True)
+        if result.errors:
+            console.print()
+            console.print(errors_table(result), soft_wrap=True)
         if result.matches:
             console.print()
             console.print(matches_table(result), soft_wrap=True)
         else:
             console.print("the recommended values are the starting values: no match was played")
         write_report(result, out)
-        console.print(f"\nlog, figure and results: {out}", soft_wrap=True)
+        kind = "log, figure and results" if result.evaluations else "weights and results"
+        console.print(f"\n{kind}: {out}", soft_wrap=True)
 
     return tune

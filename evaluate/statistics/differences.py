@@ -30,6 +30,21 @@ def shares_differ(
     return differ
 
 
+def shares_difference(
+    first: NDArray[np.float64], n: int, second: NDArray[np.float64], m: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of normal 95 % intervals of the differences of independent shares.
+
+    Args:
+        first: shares of successes in n trials each. Any shape, which both bounds have.
+        n: number of trials of each share in `first`.
+        second: shares of successes in m trials each, which are subtracted. The same shape.
+        m: number of trials of each share in `second`.
+    """
+    deviation = np.sqrt(first * (1 - first) / n + second * (1 - second) / m)
+    return first - second - Z_95 * deviation, first - second + Z_95 * deviation
+
+
 def wins_difference(
     first: NDArray[np.float64], second: NDArray[np.float64], games: int, games_between: float
 ) -> tuple[float, float]:
@@ -65,11 +80,12 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
-def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """Return a mean, such as that of runs over seeds, and its 95 % interval by Student's t.
+def mean_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return a mean, such as that of runs over seeds, and its interval by Student's t.
 
     Args:
         values: at least two independent values, about normally distributed. Shape `[n]`.
+        confidence: probability that the interval contains the mean.
 
     Raises:
         ValueError: if there are fewer than two values.
@@ -80,7 +96,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
     if len(array) < 2:
         raise ValueError(f"an interval of a mean needs at least 2 values, got {len(array)}")
     mean = float(array.mean())
-    half_width = float(student.ppf(0.975, len(array) - 1)) * standard_error(array)
+    half_width = float(student.ppf((1 + confidence) / 2, len(array) - 1)) * standard_error(array)
     return mean, mean - half_width, mean + half_width
 
 

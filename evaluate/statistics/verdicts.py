@@ -44,14 +44,20 @@ def verdict_by_test(p: float, corrected: float, as_claimed: bool) -> str:
     return UNCORRECTED if p < LEVEL and as_claimed else INCONCLUSIVE
 
 
-def verdict_of_no_difference(p: float, corrected: float) -> str:
-    """Return the verdict on the claim that a test shows no significant difference.
+def verdict_of_no_difference(p: float, corrected: float, p_equivalent: float = 1.0) -> str:
+    """Return the verdict on the claim that there is no significant difference.
+
+    A test that does not reject may only have had too few data, so that the claim holds only if a
+    test of equivalence rejects a difference beyond its margin.
 
     Args:
-        p: p-value of the test.
-        corrected: p-value corrected for the number of tests.
+        p: p-value of the test of a difference.
+        corrected: p-value of that test, corrected for the number of tests.
+        p_equivalent: corrected p-value of the test of equivalence; 1 if there is none.
     """
-    return HOLDS if p >= LEVEL else FAILS if corrected < LEVEL else INCONCLUSIVE
+    if corrected < LEVEL:
+        return FAILS
+    return HOLDS if p >= LEVEL and p_equivalent < LEVEL else INCONCLUSIVE
 
 
 def target_verdict(target: float, *intervals: tuple[float, float]) -> str:

@@ -20,6 +20,7 @@ SUMMARIES = {
     "related_work": "UCB-Tuned against UCB1 in three games, and eleven policies in Tron.",
     "solved": "AlphaZero in games that are solved.",
     "statistics": "Error rates, power and coverage of the package's statistics.",
+    "ucb_tuned": "Readings of UCB-Tuned's formula, compared with a thesis.",
 }
 # Commands of the studies; the options of each are the parameters of its `reproduce`.
 STUDIES = {

@@ -83,8 +83,8 @@ def run_study(
         out: folder for the report; by default docs/results/NAME, and for fast runs a folder in
             `runs`.
         runs: folder for games, networks and matches, with a folder for each study.
-        part: name of the part of the study to run, or "all". The report keeps its results of the
-            other parts.
+        part: name of the part of the study to run, or "all" but those that take very long. The
+            report keeps its results of the other parts.
         processes: number of concurrent tasks, except in parts whose tasks use all cores; one for
             each core by default.
         executor: executor of the tasks: local, or a Ray cluster: ray (this machine), ray:auto,
@@ -119,7 +119,8 @@ def run_study(
         for name, task in tasks.items():
             if name not in records[part_by_task[name]] and is_finished(task, folder):
                 add_record(name)
-    parts = [] if rewrite else [name for name in study.parts if part in ("all", name)]
+    chosen = study.parts.keys() - study.optional_parts if part == "all" else {part}
+    parts = [] if rewrite else [name for name in study.parts if name in chosen]
     for name in parts:
         if name in study.prepare:
             study.prepare[name](folder)

@@ -128,6 +128,7 @@ class Study:
     draw: Callable[[Records, Path], dict[str, bytes]] | None = None
     fast: bool = False  # whether the tasks are reduced to a test of the software
     unavailable: Mapping[str, str] = field(default_factory=dict)  # reasons why parts cannot run
+    optional_parts: frozenset[str] = frozenset()  # parts that only run if they are named
     skipped_tasks: frozenset[str] = frozenset()  # names of tasks that cannot run
     # Number of concurrent tasks by part, which replaces the `processes` of `run_study`.
     processes: Mapping[str, int] = field(default_factory=dict)

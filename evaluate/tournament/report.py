@@ -1,7 +1,7 @@
 """Report of a tournament: Markdown, figures, and results as CSV and JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,16 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     _write(results, Path(folder), run_provenance("scipy", "matplotlib", **about))
 
 
-def rewrite_report(folder: Path) -> Results:
+def rewrite_report(
+    folder: Path, change: Callable[[Results], Results] | None = None, **about: Any
+) -> Results:
     """Write a report again from its `results.json`, with the same provenance.
 
     Args:
         folder: folder of the report.
+        change: function that returns the results to write, given those of the report.
+        **about: entries to add to the provenance, such as `games_played_again`, see
+            `provenance_paragraphs`.
 
     Returns:
         The results.
@@ -56,7 +61,10 @@ def rewrite_report(folder: Path) -> Results:
         ValueError: if the file is damaged.
     """
     results, content = read_results(folder), read_json(folder / RESULTS_FILE)
-    _write(results, folder, {key: content[key] for key in ("about", "versions")})
+    if change is not None:
+        results = change(results)
+    provenance = {"about": content["about"] | about, "versions": content["versions"]}
+    _write(results, folder, provenance)
     return results
 
 
@@ -179,14 +187,23 @@ def to_markdown(
 
 
 def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tuple[str, ...]:
-    """Return two paragraphs: the command, and a line with date, machine and versions."""
+    """Return two paragraphs: the command, and a line with date, machine and versions.
+
+    The second names games that were played again later, `about["games_played_again"]`: a list of
+    tables with `"games"`, `"command"`, `"date"` and `"cpu"`.
+    """
     machine = ", ".join(
         f"{about[key]} {unit}"
         for key, unit in (("processes", "processes"), ("cores", "cores"), ("cpu", ""))
         if key in about
     ).strip()
     packages = ", ".join(f"{name} {number}" for name, number in versions.items())
-    return f"    {about['command']}", f"{about['date']}; {machine}; {packages}."
+    again = "".join(
+        f" {', '.join(run['games'])} played again by `{run['command']}`, {run['date']}; "
+        f"{run['cpu']}."
+        for run in about.get("games_played_again", ())
+    )
+    return f"    {about['command']}", f"{about['date']}; {machine}; {packages}.{again}"
 
 
 def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.tuning.run import TuningResult
+from ludoteca.evaluate.tuning.result import TuningResult
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
@@ -16,9 +16,10 @@ from ludoteca.terminal_table import TerminalTable
 
 def values_table(result: TuningResult) -> TerminalTable:
     """Return the table of the starting and recommended values of the parameters."""
+    how = f"{result.games:,} games in {len(result.evaluations):,} evaluations"
     table = TerminalTable(
         ["parameter", "start", "tuned"],
-        title=f"{result.game}: {result.games:,} games in {len(result.evaluations):,} evaluations",
+        title=f"{result.game}: {how if result.evaluations else 'trained weights'}",
     )
     for name, value in result.values.items():
         table.add(name, result.start_values[name], value)
@@ -48,11 +49,24 @@ def matches_table(result: TuningResult) -> TerminalTable:
     return table
 
 
+def errors_table(result: TuningResult) -> TerminalTable:
+    """Return the table of the errors of playout weights in positions that were not in training."""
+    table = TerminalTable(
+        ["playouts", "squared error", "log-likelihood"],
+        title="test positions",
+        caption="of the mean return of playouts, and of the moves of the searches",
+    )
+    for name, errors in result.errors.items():
+        table.add(name, f"{errors['squared_error']:.3f}", f"{errors['log_likelihood']:.2f}")
+    return table
+
+
 def write_report(result: TuningResult, folder: Path) -> None:
-    """Write `tuning.json` and `tuning.png` to a folder."""
+    """Write `tuning.json` and, if there are evaluations, `tuning.png` to a folder."""
     content = tuning_json(result) | run_provenance()
     write_atomically(folder / "tuning.json", dumps(content, indent=2) + "\n")
-    write_atomically(folder / "tuning.png", tuning_png(result))
+    if result.evaluations:
+        write_atomically(folder / "tuning.png", tuning_png(result))
 
 
 def tuning_json(result: TuningResult) -> dict[str, Any]:
@@ -66,7 +80,7 @@ def tuning_json(result: TuningResult) -> dict[str, Any]:
         "evaluations": len(result.evaluations),
         "games": result.games,
         "matches": [asdict(match) for match in result.matches],
-    }
+    } | ({"errors": result.errors} if result.errors else {})
 
 
 def tuning_png(result: TuningResult) -> bytes:

@@ -6,7 +6,6 @@ play each other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.match import MatchResult, make_match_agents, play_match
-from ludoteca.evaluate.statistics.intervals import score_interval
-from ludoteca.evaluate.statistics.ratings import elo_difference
+from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.tuning.evaluation_log import Evaluation, EvaluationLog
 from ludoteca.evaluate.tuning.optimizers.optimizer import Optimizer, Points
 from ludoteca.evaluate.tuning.optimizers.registry import find_optimizer, make_optimizer
@@ -29,58 +26,17 @@ from ludoteca.evaluate.tuning.parameters import (
     values_at,
     with_values,
 )
+from ludoteca.evaluate.tuning.playout_weights import (
+    METHODS,
+    PARAMETER,
+    SETTINGS,
+    find_method,
+    tune_playout_weights,
+)
+from ludoteca.evaluate.tuning.result import TuningResult, play_final_matches
 from ludoteca.progress import progress_bar
 
-
-@dataclass(frozen=True)
-class FinalMatch:
-    """Match of the tuned agent, with games that the optimizer did not use.
-
-    Attributes:
-        opponent: spec string of the opponent.
-        wins: number of games won.
-        draws: number of games drawn.
-        losses: number of games lost.
-        score: mean score; a draw counts as half a win.
-        interval: 95 % interval of the score.
-        elo: Elo difference, tuned agent minus opponent; None if all games were won or all lost.
-    """
-
-    opponent: str
-    wins: int
-    draws: int
-    losses: int
-    score: float
-    interval: tuple[float, float]
-    elo: float | None
-
-
-@dataclass(frozen=True)
-class TuningResult:
-    """Result of a tuning run.
-
-    Attributes:
-        game: spec string of the game.
-        agent: spec string of the tuned agent.
-        parameters: the tuned parameters.
-        values: recommended values of the parameters, by name.
-        start: spec string of the agent with the starting values.
-        start_values: starting values of the parameters, by name.
-        games: total number of games of the evaluations.
-        evaluations: all evaluations in their order.
-        matches: final matches: against the agent with the starting values, unless they are the
-            recommended ones, then against the other opponents.
-    """
-
-    game: str
-    agent: str
-    parameters: tuple[TunedParameter, ...]
-    values: dict[str, str]
-    start: str
-    start_values: dict[str, str]
-    games: int
-    evaluations: tuple[Evaluation, ...]
-    matches: tuple[FinalMatch, ...]
+GAMES, BATCH = 10_000, 20  # defaults: games of all evaluations, and of each
 
 
 def tune_agent(
@@ -91,8 +47,8 @@ def tune_agent(
     *,
     optimizer: str = "spsa",
     against: Sequence[str] = (),
-    games: int = 10_000,
-    batch: int = 20,
+    games: int = GAMES,
+    batch: int = BATCH,
     match_games: int = 1000,
     random_plies: int = 0,
     seed: int = 0,
@@ -106,13 +62,15 @@ def tune_agent(
     Args:
         game: the game, or its spec string.
         agent: spec string of the agent, with the starting values of the tuned parameters.
-        parameters: texts of the parameters, see `parse_parameter`.
+        parameters: texts of the parameters, see `parse_parameter`; `playout.weights` with the
+            optimizers of `playout_weights`.
         out: folder of the run.
-        optimizer: spec string of the optimizer, see `OPTIMIZERS`.
+        optimizer: spec string of the optimizer, see `OPTIMIZERS` and `METHODS`.
         against: spec strings of the opponents. By default the opponent is the agent with the
             starting values; with SPSA the two points of a pair play each other.
-        games: total number of games of the evaluations.
-        batch: number of games of an evaluation, divided equally among the opponents.
+        games: total number of games of the evaluations; not for playout weights.
+        batch: number of games of an evaluation, divided equally among the opponents; not for
+            playout weights.
         match_games: number of games of each final match.
         random_plies: number of random plies at the beginning of each game.
         seed: seed of the optimizer and of the games.
@@ -122,8 +80,34 @@ def tune_agent(
     Raises:
         ValueError: if an argument is out of range, a spec string is invalid, or the folder belongs
             to another run.
+        subprocess.CalledProcessError: if the training of playout weights fails.
     """
     game = make_game(game) if isinstance(game, str) else game
+    if (method := find_method(optimizer)) is not None:
+        if (games, batch) != (GAMES, BATCH):
+            raise ValueError(
+                f"{method} scores no values by games, so games and batch do not apply; settings of "
+                f"its own follow its name: {', '.join(SETTINGS)}"
+            )
+        return tune_playout_weights(
+            game,
+            agent,
+            parameters,
+            Path(out),
+            optimizer=optimizer,
+            against=against,
+            match_games=match_games,
+            random_plies=random_plies,
+            seed=seed,
+            num_threads=num_threads,
+            progress=progress,
+        )
+    optimizer_class = find_optimizer(optimizer)
+    if any(text.partition("=")[0] == PARAMETER for text in parameters):
+        raise ValueError(
+            f"{PARAMETER} is a file, not a range: choose an optimizer that trains it, "
+            f"{' or '.join(METHODS)}, not {optimizer}"
+        )
     tuned = parse_parameters(parameters)
     start = start_positions(agent, tuned)
     start_values = values_at(tuned, start)
@@ -138,7 +122,7 @@ def tune_agent(
         )
     for opponent in opponents:
         make_match_agents(game, [start_agent, opponent])  # raises if they cannot play the game
-    plays_pairs = find_optimizer(optimizer).plays_pairs and not against
+    plays_pairs = optimizer_class.plays_pairs and not against
     evaluations = (
         games // batch * (2 if plays_pairs else 1)
     )  # points: a batch scores both of a pair
@@ -161,23 +145,16 @@ def tune_agent(
         _optimize(optimizer_object, evaluate, log, games, progress)
         values = values_at(tuned, optimizer_object.best().tolist())
         best_agent = with_values(agent, values)
-        rivals = dict.fromkeys([start_agent, *opponents])
-        matches = tuple(
-            _final_match(
-                play_match(
-                    game,
-                    [best_agent, rival],
-                    match_games,
-                    seed=seed,
-                    first_game=games,  # the evaluations have the games before it
-                    num_threads=num_threads,
-                    random_plies=random_plies,
-                    progress=progress,
-                ),
-                rival,
-            )
-            for rival in rivals
-            if rival != best_agent
+        matches = play_final_matches(
+            game,
+            best_agent,
+            [start_agent, *opponents],
+            match_games,
+            seed=seed,
+            first_game=games,  # the evaluations have the games before it
+            num_threads=num_threads,
+            random_plies=random_plies,
+            progress=progress,
         )
         return TuningResult(
             game=game.spec,
@@ -284,18 +261,3 @@ def _optimize(
             optimizer.tell(evaluator.scores(evaluations))
             played += num_games
             points = optimizer.ask()
-
-
-def _final_match(result: MatchResult, opponent: str) -> FinalMatch:
-    """Return the result of the first agent, which is the tuned one, against an opponent."""
-    record = result.totals[0]
-    score = (record.wins + record.draws / 2) / record.games
-    return FinalMatch(
-        opponent,
-        record.wins,
-        record.draws,
-        record.losses,
-        score,
-        score_interval(record.wins, record.draws, record.games),
-        elo_difference(score),
-    )

@@ -7,8 +7,10 @@ import pytest
 from search_trees import agent_tree, check_tree, play
 
 from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.search import make_search, search_kernel
-from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, UNEXPANDED
+from ludoteca.agents.search.sequential.selection import make_selection
+from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, UNEXPANDED, node_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 
@@ -20,6 +22,8 @@ ENHANCEMENTS: list[dict[str, Any]] = [
     {"amaf": "amaf"},
     {"amaf": "rave"},
     {"amaf": "grave:reference=5"},
+    {"amaf": "rave:fpu=True"},
+    {"amaf": "grave:reference=5,fpu=True", "fpu": 0.5},
     {"mast": "gibbs"},
     {"mast": "greedy"},
     {"decisive": "win"},
@@ -170,6 +174,35 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
     for child in nodes[root["first_child"] : root["first_child"] + root["num_children"]]:
         assert child["amaf_visits"] == (int(child["action"]) in mine)
         assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
+
+
+def test_amaf_means_are_first_play_urgencies() -> None:
+    """Of three children the first is visited, with mean 0.5; the second has the AMAF mean 0.6."""
+    game = make_game("tictactoe")
+    config = SearchConfig(policy="ucb1", amaf="rave", amaf_fpu=True)
+    choose, clear_reference, _ = make_selection(game, config)
+
+    def chosen(amaf_visits: tuple[int, int], fpu: float, constant: float = 0.0) -> tuple[int, Any]:
+        """Return the child that is chosen, and its action."""
+        nodes = np.zeros(4, node_dtype("ucb1"))
+        nodes[ROOT]["first_child"], nodes[ROOT]["num_children"] = 1, 3
+        nodes[1]["num_visited"], nodes[1]["block_visits"] = 1, 10
+        nodes["action"][1:] = 3, 5, 8
+        nodes["visits"][1], nodes["value"][1] = 10, 5.0
+        nodes["amaf_visits"][2:] = amaf_visits
+        nodes["amaf_value"][2:] = 0.6 * np.array(amaf_visits)
+        params = np.zeros(1, SEARCH_PARAMS)
+        params["fpu"], params["policy_params"][0, 0] = fpu, constant
+        work = view_records(np.zeros(1, work_dtype(game, config)))[0]
+        clear_reference(work)
+        child = choose(view_records(nodes), ROOT, work, view_records(params)[0])
+        return child, nodes["action"][child]
+
+    assert chosen((4, 4), np.inf, constant=2.0) == (1, 3)  # the bonus of the visited child decides
+    assert chosen((4, 0), 0.4) == (2, 5)  # 0.6 is above 0.5 and 0.4
+    assert chosen((4, 0), np.inf) == (2, 8)  # without AMAF statistics: visited first
+    assert chosen((0, 0), 0.4) == (1, 3)  # all urgencies are below 0.5
+    assert chosen((0, 0), 0.55)[0] == 2
 
 
 def test_mast_prefers_actions_with_high_mean_scores() -> None:

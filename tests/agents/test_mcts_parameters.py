@@ -53,9 +53,9 @@ def test_invalid_parameters_raise(options: dict[str, Any], message: str) -> None
 def test_config_has_the_compile_time_options_and_defaults_of_parameters() -> None:
     names = {field.name for field in fields(SearchConfig)}
     assert names == {
-        "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
-        "shared_tree", "playout", "evaluation", "exploration_schedule", "exploration_by_depth",
-        "exploration_stdev", "groups", "tune", "many_playouts",
+        "policy", "draw_is_loss", "solver", "amaf", "amaf_fpu", "mast", "decisive",
+        "transpositions", "shared_tree", "playout", "evaluation", "exploration_schedule",
+        "exploration_by_depth", "exploration_stdev", "groups", "tune", "many_playouts",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1
@@ -88,6 +88,9 @@ def test_options_may_have_parameters_of_their_own() -> None:
         ("mcts:.alpha=1", "expected key=value"),
         ("mcts:amaf=rave,amaf.bias=1", "no parameter 'bias'; its parameters are weight, reference"),
         ("mcts:playout.depth=-1", "must be an integer from 0"),
+        ("mcts:amaf.fpu=True", "amaf.fpu needs amaf=amaf, rave or grave"),
+        ("mcts:amaf=rave,amaf.fpu=2", "amaf.fpu must be one of False, True"),
+        ("mcts:amaf=rave,amaf.fpu=True,groups=column", "amaf.fpu needs groups=''"),
     ],
 )
 def test_invalid_parameters_of_options_are_refused(spec: str, message: str) -> None:

@@ -109,15 +109,23 @@ def test_index_matches_hand_computation(name: str) -> None:
 def test_further_indices_match_hand_computation() -> None:
     child = view_records(np.zeros(1, node_dtype("ucb1")))[0]
 
-    def score(name: str, visits: int, wins: float, t: int, k: int, best: float = 1.0) -> float:
+    def score(
+        name: str, visits: int, wins: float, t: int, k: int, best: float = 1.0, **given: float
+    ) -> float:
         child.visits, child.value, child.square = visits, wins, wins
-        c = list(POLICIES[name].params.values())
+        c = list(POLICIES[name].parameters(given))
         mean, log_t = wins / visits, math.log(t)
         parent = Parent(t, log_t, k, (best, 0.01, 2), c, stream(1))
         return POLICIES[name].score(child, mean, parent)
 
     # The variance is below the bound: V = 0.0196 + 0.0606971 = 0.0802971 < 1/4.
     assert score("ucb_tuned", 5000, 100, 10_000, 2) == pytest.approx(0.0321619, abs=1e-6)
+    # Scores from 0 to 100: 10,000 * 0.24 + 0.959705 is above the bound, 0.6 + 0.339307 / 100.
+    tuned = {"bound": 0.25, "scale": 100.0}
+    assert score("ucb_tuned", 10, 6, 100, 4, **tuned) == pytest.approx(0.603393, abs=1e-6)
+    # Without the bound: 0.6 + sqrt(0.4605170 * 2400.959705) / 100.
+    tuned = {"bound": 1e9, "scale": 100.0}
+    assert score("ucb_tuned", 10, 6, 100, 4, **tuned) == pytest.approx(0.932518, abs=1e-6)
     # No bonus for the arms with more than their share of the pulls.
     assert score("moss", 50, 30, 100, 4) == 0.6
     # Explore: 1 pull of 2 scores above every mean, and none below 2.

@@ -11,7 +11,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent, make_act
+from ludoteca.agents.games.hex.cell_values import make_act
+from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent
+from ludoteca.agents.games.hex.resistance import choose as choose_action
 from ludoteca.envs.games.hex import BLACK, WHITE, hex
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
@@ -28,7 +30,7 @@ def interpreted(game):
 
     def act(positions, seats, rngs, work, x, actions):
         states, memory = view_records(positions), view_records(work)
-        make_act().py_func(states, seats, rngs, memory, x, actions)
+        make_act(choose_action).py_func(states, seats, rngs, memory, x, actions)
 
     agent._act = act
     return agent

@@ -39,16 +39,9 @@ from ludoteca.evaluate.bandits.plan import make_plan
 from ludoteca.evaluate.statistics.differences import not_worse
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import study
-from ludoteca.evaluate.studies.bandits.report import (
-    BEST,
-    REGRETS,
-    SECOND_GRIDS,
-    THESIS,
-    alpha_rows,
-    to_markdown,
-    write_report,
-)
+from ludoteca.evaluate.studies.bandits.report import alpha_rows, to_markdown, write_report
 from ludoteca.evaluate.studies.bandits.study import FULL
+from ludoteca.evaluate.studies.bandits.thesis import BEST, REGRETS, SECOND_GRIDS, THESIS
 from ludoteca.evaluate.studies.data import PUBLISHED_POLICIES
 from ludoteca.local_executor import InlineExecutor
 
@@ -64,6 +57,9 @@ TINY = BanditExperiment(
     curve_rounds=50,
     block=10,
 )
+
+
+CONSTANTS = {5: (0.3, 0.5)}  # constants besides those of the grids: a new one, and one of the grid
 
 
 # Each policy is compiled: a few by default, all of them in the slow tests.
@@ -91,7 +87,7 @@ def whole(
 ) -> tuple[Path, Findings]:
     """Return the folder and the findings of the whole study, computed without shards."""
     folder = tmp_path_factory.mktemp("whole")
-    return folder, run_experiment(TINY, folder, policies)
+    return folder, run_experiment(TINY, folder, policies, constants=CONSTANTS)
 
 
 def test_grids_match_the_thesis() -> None:
@@ -170,12 +166,15 @@ def test_merged_shards_equal_the_whole_study(
     for _ in range(2):
         for i, folder in enumerate(folders):
             with pytest.raises(CellMissingError, match="cells of other shards"):
-                run_experiment(TINY, folder, policies, Shard(i, 3))
+                run_experiment(TINY, folder, policies, Shard(i, 3), constants=CONSTANTS)
         for source, target in itertools.permutations(folders, 2):
             shutil.copytree(source, target, dirs_exist_ok=True)
     for i, folder in enumerate(folders):
         assert_same(
-            run_experiment(TINY, folder, policies, NOTHING if i == 0 else Shard(i, 3)), whole[1]
+            run_experiment(
+                TINY, folder, policies, NOTHING if i == 0 else Shard(i, 3), constants=CONSTANTS
+            ),
+            whole[1],
         )
 
 
@@ -191,7 +190,7 @@ def test_merge_reuses_computed_cells(
     lost = copy / "cells" / "ucb1" / "K5" / "0.25-1.json"
     lost.unlink()
     with pytest.raises(CellMissingError, match=r"^1 cells .*K5/0.25-1.json"):
-        run_experiment(TINY, copy, policies, shard=NOTHING)
+        run_experiment(TINY, copy, policies, shard=NOTHING, constants=CONSTANTS)
     assert not lost.exists()
 
 
@@ -205,7 +204,7 @@ def test_a_stopped_study_resumes(
     for file in lost:
         file.unlink()
     before = {file: file.stat().st_mtime_ns for file in kept}
-    assert_same(run_experiment(TINY, copy, policies, threads=2), whole[1])
+    assert_same(run_experiment(TINY, copy, policies, threads=2, constants=CONSTANTS), whole[1])
     assert all(file.stat().st_mtime_ns == time for file, time in before.items())
     assert sorted((copy / "cells").rglob("*.json")) == files
 
@@ -214,24 +213,29 @@ def test_an_executor_computes_the_same_findings(
     policies: tuple[str, ...], whole: tuple[Path, Findings], tmp_path: Path
 ) -> None:
     study_cells = Cells(TINY, tmp_path)
-    progress = compute_all(study_cells, policies, InlineExecutor())
+    progress = compute_all(study_cells, policies, InlineExecutor(), constants=CONSTANTS)
     for _ in range(7):  # cells until the computation is stopped
         next(progress)
     progress.close()
     before = len(list(tmp_path.rglob("*/K*/*.json")))
     assert before == 7
-    done = list(compute_all(study_cells, policies, InlineExecutor()))
+    done = list(compute_all(study_cells, policies, InlineExecutor(), constants=CONSTANTS))
     assert done[-1] == (len(done), len(done))
     assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
-    assert_same(run_experiment(TINY, tmp_path, policies, shard=NOTHING), whole[1])
-    assert list(compute_all(study_cells, policies, InlineExecutor())) == []
-    assert list(compute_all(Cells(TINY, whole[0]), policies, InlineExecutor())) == []
+    assert_same(
+        run_experiment(TINY, tmp_path, policies, shard=NOTHING, constants=CONSTANTS), whole[1]
+    )
+    assert list(compute_all(study_cells, policies, InlineExecutor(), constants=CONSTANTS)) == []
+    assert (
+        list(compute_all(Cells(TINY, whole[0]), policies, InlineExecutor(), constants=CONSTANTS))
+        == []
+    )
 
 
 def test_a_plan_counts_all_cells(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
-    study_plan = make_plan(TINY, policies)
+    study_plan = make_plan(TINY, policies, CONSTANTS)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
-    # The plan counts an alpha twice if both grids have it; it is computed once.
+    # The plan counts 1/K, e/(2K) and 2 also if a grid has them; they are computed once.
     assert study_plan.cells["grids"] + study_plan.cells["annealing"] >= blocks
     assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1  # one block each
     text = study.plan_text(study_plan, price=0.1)
@@ -257,7 +261,7 @@ def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> 
         assert row["regret_best"] == findings.regrets[k][best].mean()
         assert row["lowest_not_worse"] <= best <= row["highest_not_worse"]
     last = findings.curves[3]["moss"][:, -1]
-    assert f"| moss | {last.mean():.1f} ± {last.std(ddof=1) / 2:.1f} |" in text
+    assert f"| moss | {last.mean():.1f} ± {1.959964 * last.std(ddof=1) / 2:.1f} |" in text
     for picture in ("alphas", "regret_by_alpha", "curves"):
         assert f"({picture}.png)" in text
         assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
@@ -271,10 +275,11 @@ def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> 
     assert results["about"]["study"]["rounds"] == 300
 
 
-def test_committed_report_matches_the_committed_tables() -> None:
-    folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
+@pytest.mark.parametrize("name", ["bandits", "bandits_full"])
+def test_committed_report_matches_the_committed_tables(name: str) -> None:
+    folder = Path(__file__).resolve().parents[2] / "docs/results" / name
     content = json.loads((folder / "results.json").read_text())
-    tables = {"alphas": content["alphas"]}
+    tables = {name: content[name] for name in ("alphas", "ratios", "correlation")}
     for name in ("regrets", "curves"):
         with (folder / f"{name}.csv").open() as lines:
             column_types = {"arms": int, "rounds": int, "policy": str}

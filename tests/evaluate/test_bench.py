@@ -1,6 +1,7 @@
 """Tests of the speed benchmark: measures, peers (other libraries) and report files."""
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from ludoteca.evaluate.bench.envs import bench_envs, choose_groups
 from ludoteca.evaluate.bench.measures import Comparison, groups
 from ludoteca.evaluate.bench.own_workloads import SingleEnvWorkload, random_games
 from ludoteca.evaluate.bench.report import Report
-from ludoteca.evaluate.bench.rounds import compare, measure_rounds
+from ludoteca.evaluate.bench.rounds import PAIRED_ROUNDS, compare, measure_rounds
 from ludoteca.evaluate.bench.sampler import MAX_TRIES, MaskSampler
 from ludoteca.evaluate.bench.startup import measure_startup, time_process
 from ludoteca.evaluate.bench.workloads import (
@@ -282,6 +283,28 @@ def test_a_ratio_below_the_floor_is_a_miss():
     assert row(None).verdict == "information"
     assert row(4, (True, False)).verdict == "pass"  # 20 steps in 5 s inside, against 1 a second
     assert row(1).noise == 1.0  # (3 - 1) / 2, of 1, 2 and 3 steps a second
+
+
+def test_ratio_of_many_rounds_is_that_of_the_rounds_with_an_interval():
+    def row(rounds):
+        # The machine is 100 times slower in odd rounds; the ratio is 2 or 8 by turns.
+        rates = [((4, 2), (8, 1))[k % 2] for k in range(rounds)]
+        scale = [(1, 0.01)[k % 2] for k in range(rounds)]
+        samples = {
+            name: [Sample(1, 1 / (rate[side] * x)) for rate, x in zip(rates, scale, strict=True)]
+            for side, name in enumerate(("fast", "slow"))
+        }
+        return compare("g", Comparison("m", "fast", "slow", None, ("", "")), samples, {})
+
+    few, many = row(PAIRED_ROUNDS - 1), row(PAIRED_ROUNDS)
+    assert few.interval is None
+    assert few.ratio == pytest.approx(2)  # of the medians, which are of even rounds
+    assert many.ratio == pytest.approx(4)
+    low, high = many.interval
+    # Logarithms log 4 +- log 2: standard deviation log 2 * sqrt(10 / 9), t(0.975, 9) = 2.26216.
+    assert math.log(high / low) == pytest.approx(2 * 2.26216 * math.log(2) / 3, abs=1e-4)
+    assert low * high == pytest.approx(16)
+    assert f"4 x ({low:.3g} to {high:.3g})" in str(Report(rows=[many]).table().rows)
 
 
 def test_random_actions_are_legal_and_uniform():

@@ -13,6 +13,7 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.statistics.differences import shares_differ
+from ludoteca.evaluate.statistics.equivalence import stratified_score
 from ludoteca.evaluate.statistics.verdicts import (
     FAILS,
     HOLDS,
@@ -201,18 +202,26 @@ def test_verdicts_need_an_interval_or_a_test():
     assert verdict_by_test(0.001, 0.01, False) == FAILS
     assert verdict_by_test(0.01, 0.08, True) == UNCORRECTED
     assert verdict_by_test(0.01, 0.08, False) == verdict_by_test(0.3, 1.0, True) == INCONCLUSIVE
-    assert (verdict_of_no_difference(0.2, 1.0), verdict_of_no_difference(0.001, 0.01)) == (
-        HOLDS,
-        FAILS,
-    )
-    assert verdict_of_no_difference(0.02, 0.09) == INCONCLUSIVE
+    assert verdict_of_no_difference(0.2, 1.0, 0.01) == HOLDS
+    assert verdict_of_no_difference(0.001, 0.01, 0.01) == FAILS
+    assert verdict_of_no_difference(0.02, 0.09, 0.01) == INCONCLUSIVE
+    # Without a test of equivalence, or if it does not reject, a claim of no difference is open.
+    assert verdict_of_no_difference(0.2, 1.0) == INCONCLUSIVE
+    assert verdict_of_no_difference(0.2, 1.0, 0.06) == INCONCLUSIVE
 
 
 def test_conclusions_can_fail():
     equal = {simulations: np.full((8, 5), 600.0) for simulations in THESIS}
-    held = {conclusion.claim for conclusion in conclusions(equal) if conclusion.verdict == HOLDS}
-    assert "alpha1 and alpha2 win the most games in total" not in held
-    assert "alpha1 and alpha2 do not differ significantly (Wilcoxon)" in held
+    claim = "alpha1 and alpha2 do not differ significantly (Wilcoxon)"
+    few, many = (
+        {simulations: stratified_score([(games // 2, 0, games)] * 8) for simulations in THESIS}
+        for games in (10, 300)
+    )
+    for scores, holds in ((None, False), (few, False), (many, True)):
+        checked = conclusions(equal, scores=scores)
+        held = {conclusion.claim for conclusion in checked if conclusion.verdict == HOLDS}
+        assert "alpha1 and alpha2 win the most games in total" not in held
+        assert (claim in held) == holds
     reverse = {simulations: wins[:, ::-1] for simulations, wins in THESIS.items()}
     better = [
         conclusion.verdict
@@ -288,7 +297,7 @@ def test_the_extended_report_names_the_best_policies(tmp_path, monkeypatch):
     assert main(["ggp", "--fast", "--extended", "--out", str(tmp_path), "--processes", "1"]) == 0
     report = (tmp_path / "report.md").read_text()
     assert "The best constant over all games is UCB 0.01" in report
-    assert "**alpha2 " in report
+    assert "- It is inconclusive whether alpha2 is stronger or weaker: Elo" in report
     for stage in ggp.tournaments("ggp_extended", fast=True, seed=0):
         assert f"]({stage}/report.md)" in report
         assert (tmp_path / stage / "report.md").exists()

@@ -1,5 +1,6 @@
 """Tests of the study of RAVE and GRAVE, and of committed reports against committed results."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,20 +20,31 @@ from ludoteca.evaluate.studies.playout_policy import study as playout_policy
 from ludoteca.evaluate.studies.related_work import study as related_work
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records
+from ludoteca.evaluate.studies.ucb_tuned import study as ucb_tuned
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 @pytest.mark.parametrize(
     "module",
-    [amaf, bandit_policies, equivalence, exploration, p_game, playout_policy, related_work],
+    [
+        amaf,
+        bandit_policies,
+        equivalence,
+        exploration,
+        p_game,
+        playout_policy,
+        related_work,
+        ucb_tuned,
+    ],
     ids=lambda module: module.__name__,
 )
 def test_committed_report_matches_the_committed_results(module, tmp_path):
     study = replace(module.make_study(), draw=None)
     folder = RESULTS / study.name
     records = read_records(folder, study.parts)
-    assert {name for part in records.values() for name in part} == study.tasks.keys()
+    for part, tasks in study.parts.items():
+        assert records[part].keys() == tasks.keys() or part in study.optional_parts
     (tmp_path / "results.json").write_text((folder / "results.json").read_text())
     write_report(study, records, tmp_path, tmp_path)
     assert (tmp_path / "report.md").read_text() == (folder / "report.md").read_text()
@@ -144,3 +156,49 @@ def test_scores_count_draws_as_half():
     assert amaf.score({"wins": 3, "draws": 2, "games": 8}) == 0.5
     assert amaf.is_better({"wins": 70, "draws": 0, "games": 100})
     assert not amaf.is_better({"wins": 55, "draws": 0, "games": 100})
+
+
+def test_urgencies_are_options_of_the_search():
+    game = make_game("tictactoe_large")
+    agents = [make_agent(agent_spec("rave", 0.0, 0.1, 9, fpu), game) for fpu in ("", "inf", "0.5")]
+    assert [agent.config.amaf_fpu for agent in agents] == [False, True, True]
+    assert [float(agent._params["fpu"][0]) for agent in agents] == [math.inf, math.inf, 0.5]
+
+
+@pytest.mark.interpreted
+def test_a_grid_has_a_cell_for_each_urgency(tmp_path):
+    content = play_grid(
+        tmp_path / "results.json", "tictactoe", ("rave",), simulations=4, games=2,
+        fpu=("inf", "0.5"),
+    )  # fmt: skip
+    assert [cell["fpu"] for cell in content["cells"]] == ["inf", "0.5"]
+    with pytest.raises(ValueError, match="fpu and equal_time exclude each other"):
+        play_grid(tmp_path / "no.json", "tictactoe", fpu=("inf",), equal_time=True)
+
+
+def cell(amaf_name, wins, games=200, **settings):
+    settings = {"constant": 0.0, "bias": None, **settings}
+    return {"amaf": amaf_name, "wins": wins, "draws": 0, "games": games, **settings}
+
+
+def test_settings_are_tested_against_the_best_constant_of_ucb1():
+    cells = [cell("none", 90), cell("none", 100, constant=0.1)]
+    cells += [cell("rave", 110), cell("grave", 135), cell("grave", 60)]
+    test = amaf.compare_with_ucb1({"cells": cells})
+    assert (test["ucb1"], test["best"]) == (cells[1], cells[3])
+    # The variances of the means are 0.25 / 199 and 0.675 * 0.325 / 199: z = 0.175 / 0.04857.
+    value, low, high = test["difference"]
+    assert (value, high - low) == pytest.approx((0.175, 2 * 1.96 * 0.04857), abs=1e-4)
+    assert test["p"] == pytest.approx(0.000314, abs=2e-6)
+    assert test["corrected"] == pytest.approx(2 * test["p"])  # Holm: that of 60 wins is smaller
+    assert (test["better"], test["cells"]) == (1, 3)
+
+
+def test_equal_cells_are_those_of_the_same_setting():
+    cells = [
+        cell("rave", 5),
+        cell("rave", 6, bias=0.1),
+        cell("grave", 6),
+        cell("grave", 6, bias=0.1),
+    ]
+    assert amaf.equal_cells({"cells": cells}) == 1

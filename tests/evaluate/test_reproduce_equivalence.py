@@ -12,18 +12,25 @@ from ludoteca.evaluate.studies.equivalence.analysis import (
     compare,
     extremes,
     names_by_verdict,
+    records_until,
     verdict,
 )
 from ludoteca.evaluate.studies.equivalence.matches import RIVAL, agent_spec, play_candidates
 from ludoteca.evaluate.studies.equivalence.study import (
     BLOCKS,
     CANDIDATES,
+    CONFIRMATION_GAMES,
+    CONFIRMATION_SEED,
+    CONFIRMED,
     MARGIN,
     OPTIONS,
     make_study,
 )
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import write_report
+from ludoteca.evaluate.studies.study import read_records
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results/equivalence"
 
 
 def record(game: str, wins: dict[str, int], games: int) -> dict[str, Any]:
@@ -56,12 +63,39 @@ def test_specs_are_those_of_the_thesis() -> None:
 def test_tasks_of_a_game_have_different_games() -> None:
     for game in GAMES:
         tasks = [t.options for t in make_study().tasks.values() if t.options["game"] == game]
-        played = [
-            number
-            for options in tasks
-            for number in range(options["first_game"], options["first_game"] + options["games"])
-        ]
-        assert played == list(range(sum(BLOCKS.values())))
+        played = {
+            seed: [
+                number
+                for options in tasks
+                for number in range(options["first_game"], options["first_game"] + options["games"])
+                if options["seed"] == seed
+            ]
+            for seed in (1, CONFIRMATION_SEED)
+        }
+        assert played[1] == list(range(sum(BLOCKS.values())))
+        # The confirmation has as many games, of which none is one of the first experiment.
+        assert played[CONFIRMATION_SEED] == list(range(CONFIRMATION_GAMES))
+        assert len(tasks) == len(BLOCKS) + 1
+    assert sum(BLOCKS.values()) == CONFIRMATION_GAMES
+
+
+def test_the_confirmation_plays_the_candidates_that_were_found_equivalent() -> None:
+    study = make_study()
+    first = read_records(RESULTS, study.parts)["matches"]
+    named = names_by_verdict(compare(first, CANDIDATES, MARGIN))
+    assert set(named["equivalent"]) == set(CONFIRMED)
+    for task in study.parts["confirmation"].values():
+        assert task.options["candidates"] == tuple(CANDIDATES[name] for name in CONFIRMED)
+
+
+def test_a_look_has_the_games_until_then() -> None:
+    blocks = {"a": (0, 100), "b": (100, 50), "c": (150, 50)}
+    records: dict[str, Any] = {
+        name: {"settings": {"first_game": first, "games": games}}
+        for name, (first, games) in blocks.items()
+    }
+    looks = {games: set(records_until(records, games)) for games in (99, 100, 150, 200)}
+    assert looks == {99: set(), 100: {"a"}, 150: {"a", "b"}, 200: {"a", "b", "c"}}
 
 
 @pytest.mark.parametrize(
@@ -104,13 +138,26 @@ def test_extremes_are_the_games_with_the_lowest_and_the_highest_score() -> None:
 
 def test_a_fast_report_has_all_verdicts(tmp_path: Path) -> None:
     study = make_study(fast=True)
-    wins = {options: k % 5 for k, options in enumerate(CANDIDATES.values())}
     about = {"date": "2026-01-01T00:00:00", "cpu": "a processor", "cores": 1}
-    records = {
-        name: record(task.options["game"], wins, 4) | {"seconds": 1.0, "about": about}
-        for name, task in study.tasks.items()
-    }
-    write_report(study, {"matches": records}, tmp_path, tmp_path)
+
+    def records_of(part: str, wins: dict[str, int]) -> dict[str, Any]:
+        return {
+            name: record(task.options["game"], wins, 4)
+            | {"settings": task.settings, "seconds": 1.0, "about": about}
+            for name, task in study.parts[part].items()
+        }
+
+    wins = {options: k % 5 for k, options in enumerate(CANDIDATES.values())}
+    first = records_of("matches", wins)
+    again = records_of("confirmation", {CANDIDATES[name]: 4 for name in CONFIRMED})
+    write_report(study, {"matches": first, "confirmation": {}}, tmp_path, tmp_path)
+    without = (tmp_path / "report.md").read_text()
+    assert "## Conclusions" not in without
+    assert all(f"| {name} | 32 |" in without for name in CANDIDATES)
+    write_report(study, {"matches": first, "confirmation": again}, tmp_path, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "A fast run" in text
-    assert all(f"| {name} | 32 |" in text for name in CANDIDATES)
+    # The conclusions on these candidates are those of the confirmation, which they win.
+    stronger = next(line for line in text.splitlines() if line.startswith("- **Stronger**"))
+    assert all(name in stronger for name in CONFIRMED)
+    assert all(text.count(f"| {name} | 32 |") == 2 for name in CONFIRMED)

@@ -29,6 +29,7 @@ STUDY = make_study()
 PARTS = STUDY.parts
 PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
 FLOAT32_TASKS = PARTS["float32"]
+CONDUCTANCE_TASKS = PARTS["conductance"]
 AC_TASKS = PARTS["actor-critic"]
 NAMES = STUDY.template_names
 SEEDS = NAMES["seeds"]
@@ -125,6 +126,19 @@ def test_float32_runs_differ_from_the_others_in_their_precision_only():
         assert replace(half, precision="float32", run_dir=single.run_dir) == single
 
 
+def test_conductance_runs_differ_from_the_others_in_opponent_seed_and_length_only():
+    others = {"mixed": "best", "mirrored": "mirrored", "simple": "simple"}
+    for name, task in CONDUCTANCE_TASKS.items():
+        run, seed = name.split("-")[1:]
+        config, other = parsed(task), parsed(PAPER_TASKS[others[run]])
+        opponent = "conductance:epsilon=0.2" if run == "mixed" else "conductance"
+        assert (config.opponent, config.seed, config.games) == (opponent, int(seed), 150_000)
+        assert config == replace(
+            other, opponent=opponent, seed=int(seed), games=150_000, eval_interval=150_000,
+            run_dir=config.run_dir,
+        )  # fmt: skip
+
+
 def test_only_ablations_with_rewards_of_100_may_diverge():
     names = {name.rpartition("-")[0] for name, run in STUDY.tasks.items() if run.may_diverge}
     assert names == {"ablation-weights", "ablation-head"}
@@ -142,7 +156,14 @@ def test_ours_use_no_more_games_than_the_paper():
 
 
 def write_fake_run(
-    folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int
+    folder: Path,
+    name: str,
+    config: dict,
+    games: int,
+    rates,
+    seat: str,
+    wins: int,
+    opponent: str = "mixed:epsilon=0.2",
 ) -> None:
     """Write the files of a training run with invented results.
 
@@ -157,7 +178,9 @@ def write_fake_run(
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": config | {"games": games, "opponent": "mixed:epsilon=0.2", "agent_seat": seat},
+        "config": {"experience": "mirrored"}
+        | config
+        | {"games": games, "opponent": opponent, "agent_seat": seat},
         "training": {
             "games": 100 * len(rates),
             "updates": 1,
@@ -166,8 +189,7 @@ def write_fake_run(
             "precision": "float32",
         },
         "evaluation": [
-            {"opponent": opponent, "seats": seats}
-            for opponent in ("mixed:epsilon=0.2", "heuristic")
+            {"opponent": name, "seats": seats} for name in dict.fromkeys((opponent, "heuristic"))
         ],
     }
     (folder / name).mkdir(parents=True)
@@ -191,6 +213,11 @@ def fake_runs(tmp_path):
         write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, wins)
     for name, run in OUR_TASKS.items():
         write_fake_run(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
+    for name, run in CONDUCTANCE_TASKS.items():
+        rate = 0.1 * int(name[-1]) + 0.5 * ("mirrored" in name)
+        config, games = dict(run.settings), run.options["games"]
+        opponent = config["opponent"]
+        write_fake_run(folder, name, config, games, [rate] * 20, "first", 1000, opponent)
     about = {"date": "2026-07-25T00:00", "cpu": "cpu", "cores": 2}
     diverged = {"diverged": f"ludoteca.train.dqn: {DIVERGED}", "about": about}
     (folder / "ablation-weights-1/results.json").write_text(json.dumps(diverged))
@@ -202,6 +229,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "float32": {name: record_of(fake_runs / name) for name in FLOAT32_TASKS},
+        "conductance": {name: record_of(fake_runs / name) for name in CONDUCTANCE_TASKS},
         "beyond": {name: record_of(fake_runs / name) for name in OUR_TASKS},
         "actor-critic": {},
     }
@@ -228,6 +256,12 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     greedy = "27.0 | 90.0 | 70.0 (67.1 to 72.8) |"
     assert f"| `second` | 9 | {greedy} {greedy}" in text
     assert f"| `simple` | 55 | {greedy} {greedy}" in text
+    assert (
+        "| `mirrored` | `conductance` | 72 | 50.0, 60.0, 70.0 | 60.0 (35.2 to 84.8) | "
+        "60.0 (35.2 to 84.8) | won, won, won |"
+    ) in text
+    assert "| `mirrored` | `conductance:epsilon=0.2` | 69 | 0.0, 10.0, 20.0 | 10.0" in text
+    assert "`mirrored` less `simple` with the same seed, is 50.0 (50.0 to 50.0) %" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
@@ -243,7 +277,7 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     out = tmp_path / "report"
     some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
     records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}}
-    records |= {"float32": {}, "beyond": {}, "actor-critic": {}}
+    records |= {"float32": {}, "conductance": {}, "beyond": {}, "actor-critic": {}}
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     assert "## Ablation" in text
@@ -266,6 +300,7 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "float32": {},
+        "conductance": {},
         "beyond": {},
         "actor-critic": {},
     }
@@ -297,7 +332,10 @@ def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     assert record.keys() == {"settings", "diverged", "about", "versions"}
     assert record["diverged"].startswith("ludoteca.train.dqn: the loss of update")
     assert main(["hex", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'tanaka2018', 'float32', 'beyond'" in capsys.readouterr().err
+    assert (
+        "part must be one of 'all', 'tanaka2018', 'float32', 'conductance'"
+        in capsys.readouterr().err
+    )
 
 
 def test_values_of_the_agent_can_be_drawn(tmp_path):
@@ -335,6 +373,7 @@ def test_report_has_the_results_of_the_actor_critic_runs(tmp_path):
     low, high = (f"{100 * x:.1f}" for x in wilson(75, 500))
     assert f"| 15.0 ({low} to {high}) | 47.5 (" in text
     assert "no significant difference" in text
+    assert "over the seeds: 47.5 (47.5 to 47.5) %" in text
 
 
 def test_actor_critic_runs_differ_in_their_seeds_only():

@@ -17,7 +17,7 @@ from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.studies import declaration
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.othello.study import make_study
+from ludoteca.evaluate.studies.othello.study import make_study, strength_of_seeds
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import make_record, read_records
@@ -134,6 +134,35 @@ def test_readings_differ_from_their_opponents_in_one_option():
             assert rest == second or task.name == "playout-uct"
 
 
+def test_seeds_differ_from_the_other_tasks_in_their_seed_only():
+    others = {**PARTS["seville2019"], **PARTS["readings"]}
+    for name, task in PARTS["seeds"].items():
+        prefix, _, other = name.partition("-")
+        expected = dict(others[other].options)
+        if task.kind == "network":
+            expected |= {"seed": int(prefix[-1]), "run_dir": f"{{folder}}/{name}"}
+        else:
+            agents = [
+                agent.replace("/net-", f"/{prefix}-net-").replace("/small-", f"/{prefix}-small-")
+                for agent in expected["agents"]
+            ]
+            expected |= {"agents": tuple(agents)}
+        assert dict(task.options) == expected
+        assert (task.module, task.artifact_name) == (
+            others[other].module,
+            others[other].artifact_name,
+        )
+    networks = [name for name, task in PARTS["seeds"].items() if task.kind == "network"]
+    assert len(networks) == 2 * 7
+
+
+def test_verdict_over_seeds_is_that_of_the_interval():
+    # By hand: the mean of 55, 60, 65 has the interval 60 +- 4.303 * 5 / sqrt(3).
+    assert strength_of_seeds([55, 60, 65]) == "inconclusive"
+    assert strength_of_seeds([58, 60, 62]) == "stronger"
+    assert strength_of_seeds([42, 40, 38]) == "weaker"
+
+
 def match_record(wins: int, draws: int, losses: int) -> dict:
     """Return the counts of a match."""
     return {"games": wins + draws + losses, "wins": wins, "draws": draws, "losses": losses}
@@ -215,6 +244,11 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
         won[wins] = f"{100 * wins / games:.1f} ({low:.1f} to {high:.1f})"
     cells = f"| 400 | 220, 20, 160 | {won[220]} | {won[120]} | {won[100]} | stronger |"
     assert won[220].startswith("55.0 (50.1 to 59.8")
+    # By hand: (220 + 10) of 400 points with each seed.
+    points = "57.5, 57.5, 57.5 | 57.5 (57.5 to 57.5) | stronger |"
+    assert f"| random moves | white | 1,000 | 50 | {points}" in text
+    assert f"| playouts with the network, greedy | its value instead | {points}" in text
+    assert text.count(points) == 6 * 2 + 5
     # Rows of the tables: iterations, time, noise, AlphaZero, readings.
     assert text.count(cells) == 9 + 3 + 8 + 2 + 9
     assert f"| 10,000 | 200 {cells}" in text
@@ -226,14 +260,16 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "| random moves | white | 0.625 | 0.750 | 70.0 | 60.0 |" in text
     assert "UCT wins 97 % of its games against random moves" in text
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
-    # Seven trainings of 90 seconds; 18 matches, 3 of AlphaZero and 9 readings, of a minute each.
-    assert "10 minutes of training, 30 minutes of matches" in text
-    parts = "30 of 30 of part seville2019, 3 of 3 of part alphazero, 10 of 10 of part readings"
+    # Seven trainings of 90 seconds with each of 3 seeds. Of a minute each: 18 matches, 3 of
+    # AlphaZero, 9 readings, and 17 matches for each of the further seeds.
+    assert "32 minutes of training, 64 minutes of matches" in text
+    parts = "30 of 30 of part seville2019, 3 of 3 of part alphazero, 10 of 10 of part readings, "
+    parts += "48 of 48 of part seeds"
     assert f"Tasks: {parts}" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
-        "about", "versions", "seville2019", "alphazero", "readings",
+        "about", "versions", "seville2019", "alphazero", "readings", "seeds",
     }  # fmt: skip
 
 

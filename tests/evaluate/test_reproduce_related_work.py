@@ -12,10 +12,12 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.select import BY_POLICY, ROBUST
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.related_work import analysis, decided_games, study
 from ludoteca.evaluate.studies.related_work.decided_games import agent_spec, play_decided
 from ludoteca.evaluate.studies.related_work.final_policy import play_repeats
-from ludoteca.evaluate.studies.related_work.tron import play_opponents
+from ludoteca.evaluate.studies.related_work.speed import measure_speed
+from ludoteca.evaluate.studies.related_work.tron import chosen_constants, play_opponents
 from ludoteca.evaluate.studies.related_work.tuning import choose_constants, tune_policy
 
 SMALL_TRON = "tron:rows=4,columns=4"
@@ -93,7 +95,8 @@ def test_pairs_play_with_the_tuned_constants(tmp_path: Path) -> None:
     )  # fmt: skip
     assert [cell["constants"] for cell in tuning["cells"]] == ["policy.alpha=0.5"]
     assert tuning["chosen"] == choose_constants(tuning["cells"], "policy.alpha=2")
-    content = json.loads((tmp_path / "tuning.json").read_text()) | {"chosen": "policy.alpha=0.5"}
+    content = json.loads((tmp_path / "tuning.json").read_text())
+    content["cells"][0] |= {"wins": 90, "losses": 10}
     (tmp_path / "tuning.json").write_text(json.dumps(content))
     pairs = play_opponents(
         tmp_path / "pairs.json", SMALL_TRON, "moss", ("ucb1",), (tmp_path / "tuning.json",),
@@ -125,6 +128,92 @@ def test_the_full_study_has_the_size_of_the_paper() -> None:
         assert task.options["game"] == "tron:rows=20,columns=20"
     with pytest.raises(ValueError, match="fast and full exclude each other"):
         study.make_study(fast=True, full=True)
+
+
+def test_matches_with_the_time_of_the_paper_run_only_if_they_are_named() -> None:
+    made = study.make_study()
+    tasks = made.parts[study.TIMED_PART]
+    assert made.optional_parts == {study.TIMED_PART}
+    assert {task.options["budget"] for task in tasks.values()} == {"seconds=0.1"}
+    pairs = [
+        (task.options["policy"], *task.options["opponents"])
+        for task in tasks.values()
+        if "opponents" in task.options
+    ]
+    assert sorted(pairs) == sorted(combinations(study.POLICIES, 2))
+    tunings = [name for name, task in tasks.items() if "grid" in task.options]
+    assert len(tunings) == sum(len(grid) for _, grid in study.GRIDS.values())
+    assert all(
+        set(task.requires) == set(tunings) for task in tasks.values() if "opponents" in task.options
+    )
+    for other in (study.make_study(full=True), study.make_study(fast=True)):
+        assert study.TIMED_PART not in other.parts
+        assert other.optional_parts == set()
+
+
+def test_optional_parts_are_not_among_all_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = list[str]()
+    monkeypatch.setattr(runner, "run_part", lambda part, *rest: ran.append(part))
+    monkeypatch.setattr(runner, "write_report", lambda *args: None)
+    runner.run_study(study.make_study(), tmp_path / "out", tmp_path)
+    assert ran == ["final_policy", "tron", "speed"]
+    runner.run_study(study.make_study(), tmp_path / "out", tmp_path, part=study.TIMED_PART)
+    assert ran[3:] == [study.TIMED_PART]
+
+
+def test_constants_are_chosen_from_all_tunings_of_a_policy() -> None:
+    tunings = [
+        {
+            "policy": policy, "reference": "policy.alpha=2",
+            "cells": [{"constants": f"policy.alpha={alpha}", "wins": wins, "losses": 100 - wins}],
+        }
+        for policy, alpha, wins in (("ucb1", 1, 62), ("ucb1", 0.5, 70), ("ucb_v", 3, 55))
+    ]  # fmt: skip
+    expected = {"ucb1": "policy.alpha=0.5", "ucb_v": "policy.alpha=2"}
+    assert chosen_constants(tunings) == expected
+
+
+def test_constants_at_the_ends_of_their_grids_are_named() -> None:
+    def tuning(policy: str, chosen: str, *grid: str) -> dict[str, Any]:
+        cells = [{"constants": constants} for constants in grid]
+        return {"policy": policy, "reference": grid[0], "chosen": chosen, "cells": cells}
+
+    records = {
+        "a": tuning("ucb1", "policy.alpha=0.1", "policy.alpha=0.1", "policy.alpha=1"),
+        "b": tuning("moss", "policy.c=2", "policy.c=1", "policy.c=2", "policy.c=3"),
+        "c": tuning(
+            "ucb_v", "policy.z=3,policy.c=1", "policy.z=1,policy.c=1", "policy.z=3,policy.c=1"
+        ),
+    }
+    assert analysis.constants_at_ends(records) == [
+        "alpha = 0.1 of ucb1, the lowest of its grid",
+        "z = 3 of ucb_v, the highest of its grid",
+    ]
+
+
+def test_core_hours_of_timed_matches() -> None:
+    """90 decided of 100 games of 50 plies, in which two agents think for 0.36 s: 1 hour."""
+    assert analysis.core_hours({"mean_plies": 50}, 3, 30, 0.36) == pytest.approx(1)
+
+
+@pytest.mark.interpreted
+def test_the_speed_of_each_policy_is_measured(tmp_path: Path) -> None:
+    content = measure_speed(
+        tmp_path / "speed.json", SMALL_TRON, ("ucb1", "moss"), 0.01, games=2, simulations=2
+    )
+    assert content["simulations"].keys() == {"ucb1", "moss"}
+    assert all(count >= 1 for count in content["simulations"].values())
+    assert content["mean_plies"] > 0
+
+
+def test_shares_have_intervals_and_are_bold_if_these_decide() -> None:
+    texts = [
+        analysis.share_text({"wins": wins, "losses": 60 - wins, "draws": 0, "games": 60})
+        for wins in (30, 45, 15)
+    ]
+    assert texts == ["50 (38 to 62)", "**75 (63 to 84)**", "**25 (16 to 37)**"]
 
 
 def record(policy: str, **wins: int) -> dict[str, Any]:

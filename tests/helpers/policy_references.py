@@ -96,10 +96,11 @@ def ucb_v(s: Statistics, c: Any) -> NDArray[np.float64]:
     return s.x + np.sqrt(2 * s.variance.clip(0) * e / s.n) + 3 * c[1] * e / s.n
 
 
-# Auer, Cesa-Bianchi and Fischer (2002), section 4.
+# Auer, Cesa-Bianchi and Fischer (2002), section 4, with the bound c[0] and scores times c[1].
 def ucb_tuned(s: Statistics, c: Any) -> NDArray[np.float64]:
-    v = s.variance + np.sqrt(2 * np.log(s.t) / s.n)
-    return s.x + np.sqrt(np.log(s.t) / s.n * np.minimum(0.25, v))
+    x, squares = c[1] * s.x, c[1] ** 2 * s.squares / s.n
+    v = squares - x**2 + np.sqrt(2 * np.log(s.t) / s.n)
+    return (x + np.sqrt(np.log(s.t) / s.n * np.minimum(c[0], v))) / c[1]
 
 
 # Rewards in [-1, 1], as in the formula; the result is mapped to [0, 1].

@@ -18,6 +18,7 @@ OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
 STUDIES = (
     "amaf", "bandit_policies", "bandits", "equivalence", "exploration", "geese", "ggp", "hex",
     "othello", "p_game", "playout_policy", "related_work", "solved", "statistics",
+    "ucb_tuned",
 )  # fmt: skip
 # Commands that succeed without extras.
 CORE_COMMANDS = [

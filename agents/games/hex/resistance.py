@@ -9,20 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import CompiledAgent
+from ludoteca.agents.games.hex.cell_values import OCCUPIED, TOLERANCE, CellValueAgent
 from ludoteca.agents.games.hex.circuit import solve, work_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
-from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.params import check_real
-from ludoteca.envs.records import batch_of_one
-from ludoteca.envs.rng import below, uniform
-
-OCCUPIED = -1.0  # value of an occupied cell
-TOLERANCE = 1e-9  # values that differ by less differ only by rounding
+from ludoteca.envs.jit import kernel
 
 
-class HeuristicAgent(CompiledAgent):
+class HeuristicAgent(CellValueAgent):
     """Electric-resistance heuristic for Hex: the stone that changes both circuits most.
 
     Let `q` be the ratio of the opponent's resistance to the player's own before a move, and `q'`
@@ -35,36 +29,13 @@ class HeuristicAgent(CompiledAgent):
     The agent looks one ply ahead: it always plays a winning move, and very likely prevents one.
     """
 
-    epsilon = 0.0  # probability of a random move
-
     def __init__(self, game: Game):
         """Make the agent.
 
         Raises:
             ValueError: if the game is not Hex.
         """
-        if game.name != "hex":
-            raise ValueError(
-                f"the electric-resistance heuristic needs the game hex, got {game.name}"
-            )
-        self._size = game.params["board_size"]
-        self._work = np.zeros(1, work_dtype(self._size))
-        super().__init__(game, make_act(), self._work, self.epsilon)
-
-    def values(self, s: Any) -> NDArray[np.float64]:
-        """Return the value of each cell for the player to move.
-
-        It is -1 on occupied cells; if the game is over, it is 0 on the others.
-
-        Args:
-            s: the position, a record as `Game.new` returns.
-
-        Returns:
-            Values in [-1, 1]. Shape `[n, n]`.
-        """
-        self._solve(s)
-        values: NDArray[np.float64] = self._work["values"][0].copy()
-        return values.reshape(self._size, self._size)
+        super().__init__(game, choose, work_dtype, 0.0)
 
     def resistance(self, s: Any, player: int) -> float:
         """Return the resistance between the edges of a player.
@@ -90,13 +61,6 @@ class HeuristicAgent(CompiledAgent):
             np.where(stones, np.nan, blocked.reshape(shape)),
         )
 
-    def _solve(self, s: Any) -> None:
-        """Write the resistances and values of a position to the workspace."""
-        position = batch_of_one(self.game, s)
-        # Without random moves, the random streams are not used.
-        rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
-        self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
-
 
 class MixedAgent(HeuristicAgent):
     """Heuristic agent that plays a random legal move with probability `epsilon` (Hex)."""
@@ -111,30 +75,7 @@ class MixedAgent(HeuristicAgent):
         Raises:
             ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        self.epsilon = check_real("epsilon", epsilon, 0, 1)
-        super().__init__(game)
-
-
-@factory()
-def make_act() -> Any:
-    """Return `act(positions, seats, rngs, work, epsilon, actions)`.
-
-    It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`. `work`, `[1]`, is scratch space of `circuit.work_dtype`, `epsilon` the probability of
-    a random move.
-    """
-
-    @compiled_without_allocation
-    def act(positions: Any, seats: Any, rngs: Any, work: Any, epsilon: float, actions: Any) -> None:
-        for k in range(len(positions)):
-            rng = rngs[k]
-            if epsilon > 0 and uniform(rng) < epsilon:
-                n = legal_actions(positions[k], work[0].legal)
-                actions[k] = work[0].legal[below(rng, n)] if n > 0 else 0
-            else:
-                actions[k] = choose(positions[k], seats[k], work[0])
-
-    return act
+        CellValueAgent.__init__(self, game, choose, work_dtype, epsilon)
 
 
 @kernel

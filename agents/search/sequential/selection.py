@@ -18,6 +18,7 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 ANY_GROUP = -1  # instead of a move group
+ANY_CHILD = -1  # instead of the number of a child
 
 
 @factory()
@@ -37,7 +38,9 @@ def make_selection(
         config.amaf,
         config.solver,
         scales_exploration=config.scales_exploration,
+        amaf_fpu=config.amaf_fpu,
     )
+    amaf_fpu, grave = config.amaf_fpu, config.amaf == "grave"
     amaf, num_actions = config.amaf != "", game.num_actions
     scales_exploration, uses_stdev = config.scales_exploration, config.exploration_stdev != ""
     _, _, scale_by_stdev = make_exploration(config)
@@ -54,7 +57,11 @@ def make_selection(
                 arms = nodes[parent.first_child : parent.first_child + visited]
                 write_exploration(arms, visited, node == ROOT, work)
             return choose_in_group(nodes, node, work, params)
-        if visited > 0 and not (unvisited > 0 and params.fpu == math.inf):
+        urgency, new_child = params.fpu, ANY_CHILD
+        if amaf_fpu and unvisited > 0:
+            new_child = most_urgent_child(nodes, node, work, params)
+            urgency = work.urgency
+        if visited > 0 and not (unvisited > 0 and urgency == math.inf):
             arms = nodes[parent.first_child : parent.first_child + visited]
             visits = max(block.block_visits, 1)
             if scales_exploration:
@@ -67,7 +74,34 @@ def make_selection(
             if unvisited == 0:  # all children are proven
                 return parent.first_child + below(work.rng, visited)
         work.probability = 1.0
+        if amaf_fpu:
+            return visit_child(nodes, node, new_child)
         return visit_new_child(nodes, node, ANY_GROUP, work)
+
+    @kernel
+    def most_urgent_child(nodes: Any, node: int, work: Any, params: Any) -> int:
+        """Return the unvisited child of the highest first-play urgency, a random one of equals.
+
+        The urgency is the AMAF mean that the policy would use, or `params.fpu` without one. Write
+        the highest urgency to `work.urgency`.
+        """
+        parent = nodes[node]
+        best, chosen, ties = -math.inf, 0, 0
+        for k in range(nodes[parent.first_child].num_visited, parent.num_children):
+            child = nodes[parent.first_child + k]
+            visits, value = child.amaf_visits, child.amaf_value
+            if grave and work.reference_visits[child.action] >= 0:
+                visits = work.reference_visits[child.action]
+                value = work.reference_value[child.action]
+            urgency = value / visits if visits > 0 else params.fpu
+            if urgency > best:
+                best, chosen, ties = urgency, k, 1
+            elif urgency == best:
+                ties += 1
+                if below(work.rng, ties) == 0:  # reservoir sampling
+                    chosen = k
+        work.urgency = best
+        return chosen
 
     @kernel
     def choose_in_group(nodes: Any, node: int, work: Any, params: Any) -> int:
@@ -97,8 +131,7 @@ def make_selection(
     def visit_new_child(nodes: Any, node: int, group: int, work: Any) -> int:
         """Choose an unvisited child at random, or the one of the highest AMAF mean if there is one.
 
-        With move groups only the children of `group` are chosen from. Swap the child behind the
-        visited children and count it as visited.
+        With move groups only the children of `group` are chosen from.
         """
         parent = nodes[node]
         block = nodes[parent.first_child]
@@ -120,6 +153,13 @@ def make_selection(
                 if child.amaf_visits > 0 and child.amaf_value / child.amaf_visits > best:
                     best = child.amaf_value / child.amaf_visits
                     chosen = k
+        return visit_child(nodes, node, chosen)
+
+    @kernel
+    def visit_child(nodes: Any, node: int, chosen: int) -> int:
+        """Swap unvisited child number `chosen` behind the visited ones; count it as visited."""
+        parent = nodes[node]
+        block = nodes[parent.first_child]
         at, last = parent.first_child + chosen, parent.first_child + block.num_visited
         if at != last:
             # Neither has visits or children, so only these fields differ.

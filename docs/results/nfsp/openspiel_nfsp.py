@@ -152,7 +152,10 @@ def main(name: str, seed: int, games: int) -> None:
             agent.step(step)
         if count % interval == 0:
             average, best = (measure(name, environment, agents, b) for b in (False, True))
-            print(f"{count} games: average {average:.3f}, best response {best:.3f}", flush=True)
+            print(
+                f"seed {seed}, {count} games: average {average:.3f}, best response {best:.3f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -18,10 +18,25 @@ RIVAL = "policy=ucb_alpha2"  # policy of the opponent
 AMAF = ("none", "rave", "grave")
 
 
-def agent_spec(amaf: str, constant: float, bias: float | None, simulations: int) -> str:
-    """Return the spec string of UCB1 with a constant and, unless `amaf` is "none", a bias."""
+def agent_spec(
+    amaf: str, constant: float, bias: float | None, simulations: int, fpu: str = ""
+) -> str:
+    """Return the spec string of UCB1 with a constant and, unless `amaf` is "none", a bias.
+
+    Args:
+        amaf: one of `AMAF`.
+        constant: exploration constant.
+        bias: bias of the schedule.
+        simulations: number of simulations per move.
+        fpu: if not empty, the first-play urgency of an action without visits is its AMAF mean, or
+            this number if it has none, or "inf": it is visited first.
+    """
     spec = f"mcts:policy=ucb1,policy.alpha={constant:g},simulations={simulations}"
-    return spec if amaf == "none" else f"{spec},amaf={amaf},amaf.weight={bias:g}"
+    if amaf == "none":
+        return spec
+    number = f",fpu={fpu}" if fpu != "inf" else ""  # the default
+    urgency = f",amaf.fpu=True{number}" if fpu else ""
+    return f"{spec},amaf={amaf},amaf.weight={bias:g}{urgency}"
 
 
 def play_grid(
@@ -34,6 +49,7 @@ def play_grid(
     games: int = 200,
     seed: int = 0,
     equal_time: bool = False,
+    fpu: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Play matches of UCB1 with RAVE or GRAVE against UCB-alpha2, and write their results.
 
@@ -52,7 +68,14 @@ def play_grid(
         games: number of games of each match; the agents alternate in moving first.
         seed: seed of each match.
         equal_time: whether the agents have equal time instead of equal simulations.
+        fpu: first-play urgencies of actions without AMAF statistics; those with them have their
+            AMAF mean. By default every action is visited once first. Not with equal_time.
+
+    Raises:
+        ValueError: if an option is out of range, or two exclude each other.
     """
+    if fpu and equal_time:
+        raise ValueError("fpu and equal_time exclude each other")
     check_integer("games", games, 1, 10**9)
     check_integer("simulations", simulations, 1, 10**9)
     for name in amaf:
@@ -69,9 +92,13 @@ def play_grid(
                     own = max(round(simulations / cost), 1)
                     budget = {"cost": cost, "simulations": own}
                     spec = agent_spec(name, constant, bias, own)
-                result = play_match(rules, (spec, rival), games, seed=seed)
                 settings = {"amaf": name, "constant": constant, "bias": bias}
-                cells.append(match_cell(settings, result) | budget)
+                for urgency in fpu or (None,):
+                    if urgency is not None:
+                        spec = agent_spec(name, constant, bias, simulations, urgency)
+                        budget = {"fpu": urgency}
+                    result = play_match(rules, (spec, rival), games, seed=seed)
+                    cells.append(match_cell(settings, result) | budget)
     return write_cells(out, {"game": game}, cells)
 
 

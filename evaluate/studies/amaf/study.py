@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from ludoteca.evaluate.statistics.intervals import score_interval
+from ludoteca.evaluate.studies.amaf.comparison import compare_with_ucb1, difference, mean_of
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Records, Study, Task, Tasks
@@ -33,7 +34,17 @@ OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
     "equal-time": AT_EQUAL_TIME,
     "more-simulations": MORE_SIMULATIONS,
     "more-time": {**MORE_SIMULATIONS, **AT_EQUAL_TIME},
+    # As in MoGo, an action without visits has its AMAF mean as first-play urgency; without AMAF
+    # statistics it is visited first ("inf"), or counts as even ("0.5").
+    "first-play-urgency": {
+        "amaf": ("rave", "grave"),
+        "constants": (0.0,),
+        "biases": OTHER_BIASES,
+        "fpu": ("inf", "0.5"),
+    },
 }
+# Games of RAVE against UCB-alpha2 that were reported before this study, without their settings.
+EARLIER = {"game": "atari_go", "wins": 73, "draws": 0, "games": 100}
 Cell = Mapping[str, Any]  # `"wins"`, `"draws"` and `"games"` of a cell, or of a sum of cells
 
 
@@ -56,6 +67,8 @@ def make_study(fast: bool = False) -> Study:
         "settings": settings, "budgets": budgets, "equivalence": equivalence, "pool": pool,
         "score": score, "is_better": is_better, "best_cells": best_cells, "mean_cost": mean_cost,
         "other_constants": OTHER_CONSTANTS, "other_biases": OTHER_BIASES,
+        "compare_with_ucb1": compare_with_ucb1, "earlier": EARLIER,
+        "difference": difference, "mean_of": mean_of, "equal_cells": equal_cells,
     }  # fmt: skip
     return Study("amaf", parts, names, fast=fast)
 
@@ -123,6 +136,19 @@ def score(total: Cell) -> float:
 def is_better(total: Cell) -> bool:
     """Return whether the 95 % interval of the score lies above one half."""
     return score_interval(total["wins"], total["draws"], total["games"])[0] > 0.5
+
+
+def equal_cells(record: Mapping[str, Any]) -> int:
+    """Return in how many settings of a grid RAVE and GRAVE have the same wins and draws."""
+    results = {
+        name: {
+            (cell["constant"], cell["bias"]): (cell["wins"], cell["draws"])
+            for cell in record["cells"]
+            if cell["amaf"] == name
+        }
+        for name in ("rave", "grave")
+    }
+    return sum(results["grave"][key] == value for key, value in results["rave"].items())
 
 
 def best_cells(records: Records, amaf: str) -> list[dict[str, Any]]:

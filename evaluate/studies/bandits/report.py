@@ -2,30 +2,30 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import spearmanr
-
+from ludoteca.evaluate.bandits.chains import best_step
+from ludoteca.evaluate.bandits.comparisons import correlation_with_arms
 from ludoteca.evaluate.bandits.experiment import intervals
 from ludoteca.evaluate.bandits.findings import Findings
+from ludoteca.evaluate.statistics.intervals import Z_95
 from ludoteca.evaluate.studies.bandits import plots
-from ludoteca.evaluate.studies.data import Row, read_data
+from ludoteca.evaluate.studies.bandits.ratios import ratio_rows
+from ludoteca.evaluate.studies.bandits.thesis import (
+    BEST,
+    REGRETS,
+    SECOND_GRIDS,
+    differing_regrets,
+)
+from ludoteca.evaluate.studies.data import Row
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.export import csv_text
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
-THESIS = read_data("bandits/uaemex2021.toml")
-BEST = {row["arms"]: row for row in THESIS["best"]}  # the thesis' best alphas, by K
-# The thesis' mean regrets by alpha and K, and its second grids by K.
-REGRETS = {
-    row["alpha"]: dict(zip(THESIS["arms"], row["regrets"], strict=True))
-    for row in THESIS["regrets"]
-}
-SECOND_GRIDS = {row["arms"]: row for row in THESIS["second_grids"]}
 Rows = list[Row]
 
 
@@ -38,7 +38,12 @@ def write_report(findings: Findings, folder: Path) -> Path:
     ]
     versions = {"versions": package_versions("scipy", "matplotlib")}
     about = run_info(study=asdict(findings.experiment)) | versions
-    results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
+    correlation = correlation_with_arms(findings) if len(alphas) > 2 else None
+    comparisons: dict[str, Any] = {
+        "ratios": ratio_rows(findings, alphas),
+        "correlation": correlation,
+    }
+    results = {"about": about, "alphas": alphas, **comparisons, "annealed": findings.annealed}
     files: dict[str, str | bytes] = {
         "alphas.csv": csv_text(alphas),
         "regrets.csv": csv_text(regrets),
@@ -47,14 +52,21 @@ def write_report(findings: Findings, folder: Path) -> Path:
         "alphas.png": plots.alphas_by_arms(alphas),
         "regret_by_alpha.png": plots.regret_by_alpha(regrets),
         "curves.png": plots.curves(findings),
-        "report.md": to_markdown(about, alphas, regrets, curves),
+        "report.md": to_markdown(about, alphas, regrets, curves, **comparisons),
     }
     for name, content in files.items():
         write_atomically(folder / name, content)
     return folder / "report.md"
 
 
-def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: Rows) -> str:
+def to_markdown(
+    about: Mapping[str, Any],
+    alphas: Rows,
+    regrets: Rows,
+    curves: Rows,
+    ratios: Rows,
+    correlation: Sequence[float] | None,
+) -> str:
     """Return the report in Markdown.
 
     Args:
@@ -62,18 +74,31 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
         alphas: rows of `alpha_rows`.
         regrets: rows of `Findings.regret_rows`, with the thesis' regret.
         curves: rows of `Findings.curve_rows`.
+        ratios: rows of `ratio_rows`.
+        correlation: result of `correlation_with_arms`, or None with too few numbers of arms.
     """
-    study, best = about["study"], [row["intervals"] for row in alphas]
+    study = about["study"]
     grid = intervals(0.5, 0.0, study["alphas"])
-    ours = {(row["arms"], row["alpha"]): row["regret"] for row in regrets}
+    # Pulls of one alpha for each K.
+    evaluation = len(study["arms"]) * study["problems"] * study["runs"] * study["rounds"]
+    ours = {
+        (row["arms"], row["alpha"]): (row["regret"], Z_95 * row["standard_error"])
+        for row in regrets
+    }
     last = [row for row in curves if row["rounds"] == study["curve_rounds"]]
     names = {
         "study": study,
         "about": about,
         "alphas": alphas,
-        "rank": spearmanr(study["arms"], best).statistic if len(best) > 2 else None,
+        "correlation": correlation,
+        "z": Z_95,
+        "ratios": {(row["arms"], row["constant"], row["against"]): row for row in ratios},
+        "differing": differing_regrets(regrets),
         "thesis": REGRETS,
         "grid": grid,
+        "grid_pulls": (2 * len(grid) - 2) * evaluation,
+        "evaluations": (study["annealing_steps"] + 1) * evaluation,
+        "ours_all": ours,
         "ours": {k: {a: ours[k, a] for a in grid} for k in study["arms"]},
         "theirs": {k: {a: REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
         "second": {k: second_grid(k, ours) for k in study["arms"] if k in SECOND_GRIDS},
@@ -83,13 +108,15 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
 
 
 def second_grid(
-    arms: int, ours: Mapping[tuple[int, float], float]
-) -> list[tuple[float, float | None, float]]:
-    """Return alpha, our regret or None, and the thesis' regret on its second grid.
+    arms: int, ours: Mapping[tuple[int, float], tuple[float, float]]
+) -> list[tuple[float, tuple[float, float] | None, float]]:
+    """Return alpha, our regret and half its interval or None, and the thesis' regret.
+
+    There is a row for each alpha of the thesis' second grid.
 
     Args:
         arms: number of arms.
-        ours: our mean regret by number of arms and alpha.
+        ours: our mean regret and half its interval, by number of arms and alpha.
     """
     grid, regrets = SECOND_GRIDS[arms], SECOND_GRIDS[arms]["regrets"]
     alphas = intervals(grid["high"], grid["low"], len(regrets))
@@ -115,7 +142,7 @@ def alpha_rows(findings: Findings) -> Rows:
                 "intervals": best,
                 "lowest_not_worse": near[0],
                 "highest_not_worse": near[1],
-                "annealing": min(findings.annealed[k], key=lambda pair: pair[1])[0],
+                "annealing": best_step(findings.annealed[k]),
                 "thesis_intervals": BEST.get(k, {}).get("intervals"),
                 "thesis_annealing": BEST.get(k, {}).get("annealing"),
                 "1/K": 1 / k,

@@ -32,6 +32,20 @@ def totals_by_game(records: Records, candidate: str) -> Totals:
     return dict(totals)
 
 
+def records_until(records: Records, games: int) -> Records:
+    """Return the records of the first games of each match, those seen at an interim look.
+
+    Args:
+        records: records of the tasks, each a block of games.
+        games: number of games of each candidate and game; blocks with later games are omitted.
+    """
+    ends = {
+        name: record["settings"]["first_game"] + record["settings"]["games"]
+        for name, record in records.items()
+    }
+    return {name: records[name] for name, end in ends.items() if end <= games}
+
+
 def compare(
     records: Records, candidates: Mapping[str, str], margin: float
 ) -> dict[str, dict[str, Any]]:

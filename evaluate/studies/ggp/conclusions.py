@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.evaluate.statistics.differences import wins_difference
+from ludoteca.evaluate.statistics.equivalence import MeanScore
 from ludoteca.evaluate.statistics.ranks import friedman, nemenyi, ranks
 from ludoteca.evaluate.statistics.verdicts import verdict_by_interval
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
@@ -19,22 +20,35 @@ OLD_POLICIES, NEW_POLICIES = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
 RESAMPLES = 4_000  # number of bootstrap samples
 # The games in which policies matter least, according to the thesis.
 ALIKE_GAMES = {"Suicide", "Sheep and Wolf", "Tic-Tac-Toe Large"}
+# Largest difference of the score from one half that counts as equivalent, as in the study
+# `equivalence`; chosen after the games of this study were played.
+MARGIN = 0.05
 Wins = NDArray[np.float64]  # wins by game and policy, `[8, 5]`, scaled to `thesis.PLAYED` games
 
 
-def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[Conclusion]:
+def conclusions(
+    wins: Mapping[int, Wins],
+    played: int = thesis.PLAYED,
+    scores: Mapping[int, MeanScore] | None = None,
+) -> list[Conclusion]:
     """Return the thesis' conclusions, which are in `conclusions.md.j2`, with their verdicts.
 
     Args:
         wins: wins by the number of simulations per move, 100 and 1000.
         played: number of games that each policy actually played of each game, which sets the
             widths of the intervals.
+        scores: mean score of alpha1 against alpha2 over the games, by the number of simulations;
+            without it there is no test of their equivalence.
     """
+    scores = scores or {}
+    p_equivalent = holm([score.p_equivalent(MARGIN) for score in scores.values()])
     names = {
         **vars(thesis),
         **{key: value for key, value in globals().items() if key.isupper()},
         "difference": partial(difference, played=played),
         "wins": wins,
+        "scores": scores,
+        "p_equivalent": dict(zip(scores, p_equivalent, strict=True)),
         "statistics": {s: statistics(table, played) for s, table in wins.items()},
         "alike": most_alike(wins[100]).tolist(),
         "share_alike": share_alike(wins[100], played),

@@ -15,8 +15,14 @@ from ludoteca.evaluate.statistics.differences import shares_differ
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.branching import relation
-from ludoteca.evaluate.studies.ggp.conclusions import conclusions
+from ludoteca.evaluate.studies.ggp.conclusions import ALPHA1, ALPHA2, MARGIN, conclusions
 from ludoteca.evaluate.studies.ggp.encounters import encounter_files
+from ludoteca.evaluate.studies.ggp.intervals import (
+    INTERVALS_FILE,
+    half_widths,
+    intervals_csv,
+    mean_score,
+)
 from ludoteca.evaluate.studies.ggp.uaemex2021 import DIRECTED_PAIRS, PAIR_NAMES
 from ludoteca.evaluate.tournament.analysis import analyze
 from ludoteca.evaluate.tournament.results import Results
@@ -27,7 +33,9 @@ RANDOM_GAMES = 10_000  # number of games of each kind that measure its branching
 
 
 def comparison(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Report:
-    """Return the content of `comparison.json`, the values of `report.md.j2`, and the encounters.
+    """Return the content of `comparison.json`, the values of `report.md.j2`, and further files.
+
+    The files are the encounters, their figures, and the intervals.
 
     Args:
         stages: results of the tournaments, by the number of simulations per move.
@@ -44,7 +52,8 @@ def comparison(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Repo
         s: shares_differ(share, games, thesis.WINS[s] / thesis.PLAYED, thesis.PLAYED)
         for s, share in shares.items()
     }
-    checked = conclusions(wins, games)
+    scores = {s: mean_score(result, ALPHA1, ALPHA2) for s, result in results.items()}
+    checked = conclusions(wins, games, scores)
     content = {
         "games_per_pair": {s: result.tournament.games_per_pair for s, result in results.items()},
         "policies": thesis.POLICIES,
@@ -64,12 +73,25 @@ def comparison(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Repo
         "ours": {s: analyze(table) for s, table in wins.items()},
         "theirs": {s: analyze(table) for s, table in thesis.WINS.items()},
         "beyond": beyond,
+        "half_widths": {
+            s: half_widths(result.points(), games, thesis.WINS[s]) for s, result in results.items()
+        },
+        "intervals_file": INTERVALS_FILE,
+        "margin": MARGIN,
         "correlations": {
             s: np.corrcoef(table.ravel(), thesis.WINS[s].ravel())[0, 1] for s, table in wins.items()
         },
         "tests": lambda analysis: {pair.pair: pair.test for pair in analysis.differences},
     } | pair_names(results)
-    return content, names, encounter_files(results)
+    per_pair = first.tournament.games_per_pair
+    tables = {
+        s: [
+            (thesis.POLICY_NAMES, result.points(), games, thesis.WINS[s], thesis.PLAYED),
+            (PAIR_NAMES, pair_wins(result), per_pair, thesis.PAIR_WINS[s], thesis.GAMES_PER_PAIR),
+        ]
+        for s, result in results.items()
+    }
+    return content, names, encounter_files(results) | {INTERVALS_FILE: intervals_csv(tables)}
 
 
 def pair_names(results: Mapping[int, Results]) -> dict[str, Any]:

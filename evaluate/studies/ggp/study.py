@@ -10,10 +10,14 @@ has the tournaments of both.
 
 import json
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.declaration import Declaration
+from ludoteca.evaluate.studies.ggp.repeated_games import replace_games, tournament_of_games
 from ludoteca.evaluate.studies.ggp.report import answers, comparison
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAMES
 from ludoteca.evaluate.studies.report import render
@@ -43,6 +47,7 @@ def reproduce(
     processes: int | None = None,
     executor: str = "local",
     rewrite: bool = False,
+    games: tuple[str, ...] = (),
 ) -> None:
     """Play the tournaments of Valencia's thesis on General Game Playing; compare with its tables.
 
@@ -61,24 +66,37 @@ def reproduce(
         executor: executor of the games: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         rewrite: play nothing: write the report again from the tournaments' reports in `out`.
+        games: play only these games again, such as free_for_all, and replace their results in the
+            tournaments' reports in `out`.
+
+    Raises:
+        ValueError: if the study does not have one of the games.
     """
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
     results = dict[str, Results]()
+    play = partial(
+        run_tournament, processes=processes, progress=sys.stderr.isatty(), executor=executor
+    )
+    file, template, compare = REPORTS[extended]
+    again = played_again(out / file, games) if games else {}
     for stage, tournament in tournaments(name, fast, seed).items():
         if rewrite:
             results[stage] = rewrite_report(out / stage)
             continue
+        if games:
+            part = tournament_of_games(tournament, games)
+            repeated = play(part, records / "-".join((stage, *games)))
+            change = partial(replace_games, repeated=repeated)
+            results[stage] = rewrite_report(out / stage, change, **again)
+            continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
-        results[stage] = run_tournament(
-            tournament, records / stage, processes=processes, progress=sys.stderr.isatty(),
-            executor=executor,
-        )  # fmt: skip
+        results[stage] = play(tournament, records / stage)
         write_report(results[stage], out / stage, processes=processes or cores())
-    file, template, compare = REPORTS[extended]
-    run = read_json(out / file) if rewrite else run_provenance(processes=processes or cores())
-    provenance = {key: run[key] for key in ("about", "versions")}
+    is_new = not rewrite and not games
+    run = run_provenance(processes=processes or cores()) if is_new else read_json(out / file)
+    provenance = {"about": run["about"] | again, "versions": run["versions"]}
     content, names, files = compare(results, run)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
     names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
@@ -86,6 +104,19 @@ def reproduce(
     for path, file_content in files.items():
         write_atomically(out / path, file_content)
     print(f"report: {out / 'report.md'}")
+
+
+def played_again(file: Path, games: Sequence[str]) -> dict[str, Any]:
+    """Return the entry `games_played_again` of the provenance of a report, with this run.
+
+    Args:
+        file: file of the report's results, whose earlier entries are kept.
+        games: names of the games that are played again.
+    """
+    earlier = read_json(file)["about"].get("games_played_again", [])
+    about = run_provenance()["about"]
+    run = {"games": list(games)} | {key: about[key] for key in ("command", "date", "commit", "cpu")}
+    return {"games_played_again": [*earlier, run]}
 
 
 def tournaments(name: str, fast: bool, seed: int) -> dict[str, Tournament]:

@@ -12,7 +12,7 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, settings_of
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
-DETERMINISTIC_OPPONENTS = ("heuristic",)
+DETERMINISTIC_OPPONENTS = ("heuristic", "conductance")
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
@@ -81,9 +81,11 @@ def reached(result: Mapping[str, Any], opponent: str, target: float) -> str:
     return target_verdict(target, (100 * result["low"], 100 * result["high"]))
 
 
-def greedy_wins(runs: Iterable[Mapping[str, Any]], opponent: str) -> list[float]:
-    """Return the percentages of games that networks win as first player with greedy play."""
-    return [100 * evaluation_result(run, opponent, "first")["win_rate"] for run in runs]
+def greedy_wins(
+    runs: Iterable[Mapping[str, Any]], opponent: str, seat: str = "first"
+) -> list[float]:
+    """Return the percentages of games that networks win in a seat with greedy play."""
+    return [100 * evaluation_result(run, opponent, seat)["win_rate"] for run in runs]
 
 
 reproduce = study_command(

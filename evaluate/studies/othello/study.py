@@ -1,8 +1,12 @@
 """Study of value networks in Othello (University of Seville, 2019), and AlphaZero."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ludoteca.evaluate.figures import DOTTED, SMALL, Panel, Series, panels_png, percentages
+from ludoteca.evaluate.markdown import mean_text
+from ludoteca.evaluate.statistics.differences import mean_interval
+from ludoteca.evaluate.statistics.verdicts import INCONCLUSIVE
 from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.runner import study_command
@@ -23,7 +27,22 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         precision: numeric precision of the networks: "float32", "bfloat16", which is several times
             faster on processors that support it, or "auto", the faster one.
     """
-    return Declaration("othello", fast, {"precision": precision}).make_study(draw=draw)
+    return Declaration("othello", fast, {"precision": precision}).make_study(
+        template_names={"mean_text": mean_text, "strength_of_seeds": strength_of_seeds}, draw=draw
+    )
+
+
+def strength_of_seeds(points: Sequence[float]) -> str:
+    """Return whether networks of several training seeds are stronger than their opponent.
+
+    Args:
+        points: percentages of points, a draw being half a point, one for each seed.
+
+    Returns:
+        The verdict by Student's 95 % interval of the mean: "stronger", "weaker" or "inconclusive".
+    """
+    _, low, high = mean_interval(points)
+    return "stronger" if low > 50 else "weaker" if high < 50 else INCONCLUSIVE
 
 
 def draw(records: Records, folder: Path) -> dict[str, bytes]:

@@ -123,10 +123,49 @@ def pool_against(
 
 
 def share_text(total: Mapping[str, int]) -> str:
-    """Return the share of wins in %, bold if its interval lies above one half, italic if below."""
+    """Return the share of wins in % with its interval, bold if that does not contain one half."""
     low, high = interval(total)
-    text = f"{100 * share(total):.0f}"
-    return f"**{text}**" if low > 0.5 else f"*{text}*" if high < 0.5 else text
+    text = f"{100 * share(total):.0f} ({100 * low:.0f} to {100 * high:.0f})"
+    return f"**{text}**" if low > 0.5 or high < 0.5 else text
+
+
+def constants_at_ends(tunings: Records) -> list[str]:
+    """Return the chosen constants that are the lowest or highest of their grid, as text.
+
+    Args:
+        tunings: records of the tuning.
+    """
+    texts = []
+    for record in tunings.values():
+        given = [cell["constants"] for cell in record["cells"]]
+        tried = [parse_constants(text) for text in (record["reference"], *given)]
+        for name, value in parse_constants(record["chosen"]).items():
+            values = {constants[name] for constants in tried}
+            if len(values) > 1 and value in (min(values), max(values)):
+                end = "lowest" if value == min(values) else "highest"
+                texts.append(f"{name} = {value:g} of {record['policy']}, the {end} of its grid")
+    return texts
+
+
+def parse_constants(text: str) -> dict[str, float]:
+    """Return the constants in options such as `"policy.zeta=1,policy.c=0.1"`, by name."""
+    pairs = (option.removeprefix("policy.").split("=") for option in text.split(","))
+    return {name: float(value) for name, value in pairs}
+
+
+def core_hours(speed: Mapping[str, Any], matches: int, decided: int, seconds: float) -> float:
+    """Return the expected hours of processor time of matches in Tron with a time per move.
+
+    A tenth of the games is assumed to be drawn.
+
+    Args:
+        speed: record of the measured speed, with the mean number of plies of a game, in each of
+            which both agents search.
+        matches: number of matches.
+        decided: number of decided games of a match.
+        seconds: time per move.
+    """
+    return float(matches * decided / 0.9 * speed["mean_plies"] * 2 * seconds / 3600)
 
 
 def playing_minutes(records: Records) -> float:

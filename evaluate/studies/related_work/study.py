@@ -6,6 +6,7 @@ Maes and Ernst, "Comparison of different selection strategies in Monte-Carlo tre
 game of Tron" (CIG 2012), as section 4.1 of the thesis (UAEMex, 2021) describes them.
 """
 
+from itertools import combinations
 from typing import Any
 
 from ludoteca.evaluate.studies.related_work import analysis
@@ -49,6 +50,9 @@ GRIDS = {
         "policy.gamma=0.3", tuple(f"policy.gamma={gamma:g}" for gamma in (0.1, 0.2, 0.5, 0.8)),
     ),
 }  # fmt: skip
+# Tron with the paper's time per move: budget, and decided games of each match. The part with these
+# tasks takes hours, and runs only if it is named.
+TIMED_PART, TIMED_BUDGET, TIMED_DECIDED = "tron-100ms", "seconds=0.1", 30
 # Tron by size of the run: board, search budget per move, and decided games of each match of the
 # tuning and of each pair.
 TRON_SIZES = {
@@ -79,7 +83,10 @@ def make_study(fast: bool = False, full: bool = False) -> Study:
     parts = {
         "final_policy": final_policy_tasks(simulations, games),
         "tron": tron_tasks("-full" if full else "", game, budget, tuning_decided, pair_decided),
+        "speed": speed_tasks(game, 0.002 if fast else 0.1),
     }
+    if size == "default":
+        parts[TIMED_PART] = timed_tasks(game, TIMED_BUDGET, TIMED_DECIDED)
     names = {
         "analysis": analysis, "share": share, "board_games": BOARD_GAMES, "games": games,
         "simulations": simulations, "repeats": REPEATS, "policies": POLICIES, "grids": GRIDS,
@@ -89,8 +96,16 @@ def make_study(fast: bool = False, full: bool = False) -> Study:
         "board_tasks": tuple(parts["final_policy"]),
         "tuning_tasks": tuple(name for name in parts["tron"] if name.startswith("tuning-")),
         "pair_tasks": tuple(name for name in parts["tron"] if name.startswith("pairs-")),
+        "timed_part": TIMED_PART, "timed_budget": TIMED_BUDGET, "timed_decided": TIMED_DECIDED,
+        "timed_matches": len(parts.get(TIMED_PART, ())),
+        "timed_pair_tasks": tuple(
+            name for name, task in parts.get(TIMED_PART, {}).items() if "opponents" in task.options
+        ),
     }  # fmt: skip
-    return Study("related_work", parts, names, fast=fast)
+    return Study(
+        "related_work", parts, names, fast=fast,
+        optional_parts=frozenset({TIMED_PART} & parts.keys()),
+    )  # fmt: skip
 
 
 def final_policy_tasks(budgets: tuple[int, ...], games: int) -> Tasks:
@@ -144,6 +159,46 @@ def tron_tasks(
             **common, "policy": policy, "opponents": POLICIES[k + 1 :], "decided": pair_decided,
         }  # fmt: skip
         tuned = tuple(f"{{folder}}/{tuning}/results.json" for tuning in tunings)
+        tasks[name] = Task(
+            name, f"{COMMANDS}.tron", {**settings, "tuned": tuned, "out": "{artifact}"}, settings,
+            requires=tunings, label=policy,
+        )  # fmt: skip
+    return tasks
+
+
+def speed_tasks(game: str, seconds: float) -> Tasks:
+    """Return the task that measures the simulations of each policy in a time."""
+    settings = {"game": game, "policies": POLICIES, "seconds": seconds, "games": 10, "seed": 1}
+    return {
+        "speed": Task("speed", f"{COMMANDS}.speed", {**settings, "out": "{artifact}"}, settings)
+    }
+
+
+def timed_tasks(game: str, budget: str, decided: int) -> Tasks:
+    """Return the tasks in Tron with a time per move: one for each match, so that they are short.
+
+    Args:
+        game: spec string of the game.
+        budget: search budget per move.
+        decided: number of decided games of each match.
+    """
+    common = {"game": game, "budget": budget, "decided": decided, "seed": 1}
+    tasks: Tasks = {}
+    for policy, (reference, grid) in GRIDS.items():
+        for k, constants in enumerate(grid):
+            name = f"timed-tuning-{policy}-{k}"
+            settings: dict[str, Any] = {
+                **common, "policy": policy, "reference": reference, "grid": (constants,),
+            }  # fmt: skip
+            tasks[name] = Task(
+                name, f"{COMMANDS}.tuning", {**settings, "out": "{artifact}"}, settings,
+                label=policy,
+            )  # fmt: skip
+    tunings = tuple(tasks)
+    tuned = tuple(f"{{folder}}/{tuning}/results.json" for tuning in tunings)
+    for policy, opponent in combinations(POLICIES, 2):
+        name = f"timed-{policy}-{opponent}"
+        settings = {**common, "policy": policy, "opponents": (opponent,)}
         tasks[name] = Task(
             name, f"{COMMANDS}.tron", {**settings, "tuned": tuned, "out": "{artifact}"}, settings,
             requires=tunings, label=policy,

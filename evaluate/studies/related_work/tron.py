@@ -3,6 +3,8 @@
 The command is `python -m ludoteca.evaluate.studies.related_work.tron`.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import tyro
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match_cells import Cell, write_cells
 from ludoteca.evaluate.studies.related_work.decided_games import agent_spec, play_decided
+from ludoteca.evaluate.studies.related_work.tuning import choose_constants
 from ludoteca.files import read_json
 
 
@@ -31,14 +34,13 @@ def play_opponents(
         game: spec string of the game.
         policy: selection policy.
         opponents: selection policies of its opponents.
-        tuned: results of the command tuning, with the constants of policies; the others have the
-            default constants.
+        tuned: results of the command tuning, one or several for a policy, from which its constants
+            are chosen; the other policies have the default constants.
         budget: search budget per move of all agents: simulations=N or seconds=X.
         decided: number of decided games of each match.
         seed: seed of each match.
     """
-    tunings = [read_json(file) for file in tuned]
-    chosen = {content["policy"]: content["chosen"] for content in tunings}
+    chosen = chosen_constants([read_json(file) for file in tuned])
     rules, cells = make_game(game), list[Cell]()
     for opponent in opponents:
         specs = (
@@ -48,6 +50,15 @@ def play_opponents(
         result = play_decided(rules, specs, decided, seed)
         cells.append({"opponent": opponent, "agents": specs, **result})
     return write_cells(out, {"policy": policy}, cells)
+
+
+def chosen_constants(tunings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the constants of each policy with a tuning, chosen from all its tunings."""
+    cells, references = defaultdict[str, list[Cell]](list), dict[str, str]()
+    for content in tunings:
+        references[content["policy"]] = content["reference"]
+        cells[content["policy"]] += content["cells"]
+    return {policy: choose_constants(cells[policy], text) for policy, text in references.items()}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.spec import call_checked, parse_name, parse_spec
 from ludoteca.evaluate.tuning.optimizers.optimizer import Optimizer, OptimizerFactory
 from ludoteca.evaluate.tuning.parameters import TunedParameter
+from ludoteca.evaluate.tuning.playout_weights import METHODS
 
 # Classes of the optimizers by name, as `MODULE:CLASS`.
 OPTIMIZERS = {
@@ -29,8 +30,9 @@ def find_optimizer(spec: str) -> OptimizerFactory:
     """
     name = _name(spec)
     if name not in OPTIMIZERS:
-        hint = did_you_mean(name, OPTIMIZERS)
-        raise ValueError(f"unknown optimizer {name!r}{hint}; there are {', '.join(OPTIMIZERS)}")
+        names = [*OPTIMIZERS, *METHODS]
+        hint = did_you_mean(name, names)
+        raise ValueError(f"unknown optimizer {name!r}{hint}; there are {', '.join(names)}")
     module, _, attribute = OPTIMIZERS[name].partition(":")
     maker: OptimizerFactory = getattr(import_module(module), attribute)
     return maker

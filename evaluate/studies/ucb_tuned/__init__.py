@@ -1,0 +1,1 @@
+"""Study of readings of the formula of UCB-Tuned in the setting of a thesis."""
