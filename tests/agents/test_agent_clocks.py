@@ -45,7 +45,8 @@ OPENSPIEL = ("connect4", "openspiel")  # its search reads a clock of its own
 INTERRUPTED = {"gtp", "htp", "nboard", "kaggle"}
 # Agents that compute a move without a search or a number of simulations.
 WITHOUT_SEARCH = {
-    *("random", "greedy", "random_valid", "random_safe", "deterministic", "heuristic", "mixed"),
+    *("random", "greedy", "random_valid", "random_safe", "deterministic", "heuristic"),
+    *("mixed", "conductance"),
     *("dqn", "cnn", "nfsp", "sb3", "rllib", "torch", "function", "onnx"),
 }
 SEARCH_PARAMS = {"simulations", "seconds", "depth"}
