@@ -12,8 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.games.hex.cell_values import make_act
-from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent
-from ludoteca.agents.games.hex.resistance import choose as choose_action
+from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent, write_values
 from ludoteca.envs.games.hex import BLACK, WHITE, hex
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
@@ -30,7 +29,7 @@ def interpreted(game):
 
     def act(positions, seats, rngs, work, x, actions):
         states, memory = view_records(positions), view_records(work)
-        make_act(choose_action).py_func(states, seats, rngs, memory, x, actions)
+        make_act(write_values).py_func(states, seats, rngs, memory, x, actions)
 
     agent._act = act
     return agent

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
-from ludoteca.envs.jit import compiled_without_allocation, factory
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import check_real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, uniform
 
+WriteValues = Callable[[Any, int, Any], float]
 OCCUPIED = -1.0  # value of an occupied cell
 TOLERANCE = 1e-9  # values that differ by less differ only by rounding
 
@@ -24,7 +25,7 @@ class CellValueAgent(CompiledAgent):
     def __init__(
         self,
         game: Game,
-        choose: Callable[[Any, int, Any], int],
+        write_values: WriteValues,
         work_dtype: Callable[[int], np.dtype[np.void]],
         epsilon: float,
     ):
@@ -32,8 +33,9 @@ class CellValueAgent(CompiledAgent):
 
         Args:
             game: the game it plays.
-            choose: kernel `choose(s, player, work)`, which returns the player's action, and writes
-                the values of the cells to `work.values`.
+            write_values: kernel `write_values(s, player, work)`, which writes the values of the
+                empty cells for the player to `work.values`, unless the game is over, and returns
+                the value of swapping.
             work_dtype: function that returns the record dtype of `work` for a number of rows; its
                 fields `values`, `[n * n]`, and `legal`, `[n * n + 1]`, are used here.
             epsilon: probability of a uniformly random legal move.
@@ -48,7 +50,7 @@ class CellValueAgent(CompiledAgent):
         self.epsilon = check_real("epsilon", epsilon, 0, 1)
         self._size = game.params["board_size"]
         self._work = np.zeros(1, work_dtype(self._size))
-        super().__init__(game, make_act(choose), self._work, self.epsilon)
+        super().__init__(game, make_act(write_values), self._work, self.epsilon)
 
     def values(self, s: Any) -> NDArray[np.float64]:
         """Return the value of each cell for the player to move.
@@ -74,13 +76,33 @@ class CellValueAgent(CompiledAgent):
 
 
 @factory()
-def make_act(choose: Callable[[Any, int, Any], int]) -> Any:
+def make_act(write_values: WriteValues) -> Any:
     """Return `act(positions, seats, rngs, work, epsilon, actions)`.
 
     It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`. `work`, `[1]`, is the scratch space of the kernel `choose`, `epsilon` the probability
-    of a random move.
+    `[K, 1]`. `work`, `[1]`, is the scratch space of the kernel `write_values`, `epsilon` the
+    probability of a random move.
     """
+
+    @kernel
+    def choose(s: Any, player: int, work: Any) -> int:
+        """Return the first action of the highest value; write all values to `work.values`."""
+        size = s.cells.shape[0] - 2
+        n = legal_actions(s, work.legal)
+        swap_value = write_values(s, player, work)
+        best, best_action = -np.inf, 0
+        for cell in range(size * size):
+            if s.cells[cell // size + 1, cell % size + 1] != 0:
+                work.values[cell] = OCCUPIED
+                continue
+            if n == 0:
+                work.values[cell] = 0.0
+            if work.values[cell] > best + TOLERANCE:
+                best, best_action = work.values[cell], cell
+        swap = size * size
+        if n > 0 and work.legal[n - 1] == swap and swap_value > best + TOLERANCE:
+            return int(swap)
+        return best_action
 
     @compiled_without_allocation
     def act(positions: Any, seats: Any, rngs: Any, work: Any, epsilon: float, actions: Any) -> None:

@@ -50,7 +50,7 @@ def work_dtype(size: int) -> np.dtype[np.void]:
             ("resistance", np.float64, (2,)),  # resistance between a player's edges
             ("joined", np.float64, (2, cells)),  # resistance after an own stone on a cell
             ("blocked", np.float64, (2, cells)),  # resistance after a stone of the opponent on it
-            # Values of the moves, see `ludoteca.agents.games.hex.resistance.choose`.
+            # Values of the moves, see `ludoteca.agents.games.hex.resistance.write_values`.
             ("values", np.float64, (cells,)),
             ("other", np.int16, (MAX_LINKS,)),  # nodes that a cell is linked to
             ("node", np.int16, (size + 2, size + 2)),  # node of each cell, or a mark

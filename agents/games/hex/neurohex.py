@@ -17,18 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.games.hex.cell_values import OCCUPIED, TOLERANCE, CellValueAgent
+from ludoteca.agents.games.hex.cell_values import CellValueAgent
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hex import (
-    BLACK,
-    EAST,
-    NEIGHBORS,
-    NORTH,
-    SOUTH,
-    WEST,
-    WHITE,
-    legal_actions,
-)
+from ludoteca.envs.games.hex import BLACK, EAST, NEIGHBORS, NORTH, SOUTH, WEST, WHITE
+from ludoteca.envs.games.winner import is_decided
 from ludoteca.envs.jit import kernel
 
 SEEN, NO_NODE = -2, -1  # marks of cells without a node: visited stones, and all others
@@ -58,7 +50,7 @@ class ConductanceAgent(CellValueAgent):
         Raises:
             ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        super().__init__(game, choose, work_dtype, epsilon)
+        super().__init__(game, write_values, work_dtype, epsilon)
 
 
 def work_dtype(size: int) -> np.dtype[np.void]:
@@ -86,30 +78,20 @@ def work_dtype(size: int) -> np.dtype[np.void]:
 
 
 @kernel
-def choose(s: Any, player: int, work: Any) -> int:
-    """Return the action of the highest value; write the values of the cells to `work.values`."""
-    size = s.cells.shape[0] - 2
-    n = legal_actions(s, work.legal)
-    if n > 0:
-        solve(s, 0, work)
-        solve(s, 1, work)
+def write_values(s: Any, player: int, work: Any) -> float:
+    """Write the values of the empty cells to `work.values`; return the value of swapping."""
+    if is_decided(s):
+        return 0.0
+    solve(s, 0, work)
+    nodes = solve(s, 1, work)
     own, other = work.conductance[player], work.conductance[1 - player]
-    best, best_action = -np.inf, 0
-    for cell in range(size * size):
-        value = OCCUPIED
-        if s.cells[cell // size + 1, cell % size + 1] == 0:
-            value = 0.0
-            if n > 0:
-                current = work.current[player, cell]
-                more = current * current / (3 * (1 - current)) if 1 - current >= ZERO else np.inf
-                value = compare(own + more, max(other - work.current[1 - player, cell], 0.0))
-            if value > best + TOLERANCE:
-                best, best_action = value, cell
-        work.values[cell] = value
-    swap = size * size
-    if n > 0 and work.legal[n - 1] == swap and compare(other, own) > best + TOLERANCE:
-        return int(swap)
-    return best_action
+    for node in range(nodes):
+        cell = work.cell[node]
+        current = work.current[player, cell]
+        more = current * current / (3 * (1 - current)) if 1 - current >= ZERO else np.inf
+        other_after = max(other - work.current[1 - player, cell], 0.0)
+        work.values[cell] = compare(own + more, other_after)
+    return compare(other, own)
 
 
 @kernel
@@ -123,8 +105,11 @@ def compare(own: float, other: float) -> float:
 
 
 @kernel
-def solve(s: Any, player: int, work: Any) -> None:
-    """Write the conductance of a player's circuit, and the current through each empty cell."""
+def solve(s: Any, player: int, work: Any) -> int:
+    """Write the conductance of a player's circuit, and the current through each empty cell.
+
+    Return the number of nodes, the empty cells.
+    """
     color = BLACK if player == s.white_first else WHITE
     nodes = number_nodes(s, color, work)
     find_links(s, color, nodes, work)
@@ -140,6 +125,7 @@ def solve(s: Any, player: int, work: Any) -> None:
                     conductance += drop
         work.current[player, work.cell[node]] = flow / 2 if flow >= ZERO else 0.0
     work.conductance[player] = conductance if conductance >= ZERO else 0.0
+    return nodes
 
 
 @kernel

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.hex.cell_values import OCCUPIED, TOLERANCE, CellValueAgent
+from ludoteca.agents.games.hex.cell_values import CellValueAgent
 from ludoteca.agents.games.hex.circuit import solve, work_dtype
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hex import legal_actions
+from ludoteca.envs.games.winner import is_decided
 from ludoteca.envs.jit import kernel
 
 
@@ -35,7 +35,7 @@ class HeuristicAgent(CellValueAgent):
         Raises:
             ValueError: if the game is not Hex.
         """
-        super().__init__(game, choose, work_dtype, 0.0)
+        super().__init__(game, write_values, work_dtype, 0.0)
 
     def resistance(self, s: Any, player: int) -> float:
         """Return the resistance between the edges of a player.
@@ -75,34 +75,25 @@ class MixedAgent(HeuristicAgent):
         Raises:
             ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        CellValueAgent.__init__(self, game, choose, work_dtype, epsilon)
+        CellValueAgent.__init__(self, game, write_values, work_dtype, epsilon)
 
 
 @kernel
-def choose(s: Any, player: int, work: Any) -> int:
-    """Return the action of the highest value; write the values of the cells to `work.values`."""
+def write_values(s: Any, player: int, work: Any) -> float:
+    """Write the values of the empty cells to `work.values`; return the value of swapping."""
     size = s.cells.shape[0] - 2
-    n = legal_actions(s, work.legal)
     solve(s, 0, work)
     solve(s, 1, work)
+    if is_decided(s):
+        return 0.0
     own, other = work.resistance[player], work.resistance[1 - player]
-    best, best_action = -np.inf, 0
     for cell in range(size * size):
-        value = OCCUPIED
         if s.cells[cell // size + 1, cell % size + 1] == 0:
-            value = 0.0
-            if n > 0:
-                joined, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
-                # After a winning move the resistance is 0; the formula would divide by it.
-                value = 1.0 if joined == 0 else scaled_change(own, other, joined, blocked)
-            if value > best + TOLERANCE:
-                best, best_action = value, cell
-        work.values[cell] = value
-    swap = size * size
-    can_swap = n > 0 and work.legal[n - 1] == swap
-    if can_swap and scaled_change(own, other, other, own) > best + TOLERANCE:
-        return int(swap)
-    return best_action
+            joined, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
+            # After a winning move the resistance is 0; the formula would divide by it.
+            value = 1.0 if joined == 0 else scaled_change(own, other, joined, blocked)
+            work.values[cell] = value
+    return scaled_change(own, other, other, own)
 
 
 @kernel
