@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tyro.conf import arg
 
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.shipped import shipped_networks
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer
 from ludoteca.evaluate.bench.provenance_text import measured_on
@@ -24,10 +25,6 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
-SHIPPED = (
-    "dqn:hex5", "dqn:hex7", "dqn:hex11", "dqn:hex13", "az:connect4", "az:hex5", "az:othello",
-    "ac:geese", "cnn:geese",
-)  # fmt: skip
 VALUE_NETWORKS = ("uctnet:runs/formats",)  # of `VALUE_COMMANDS`
 PACKAGES = ("torch", "onnx", "onnxscript", "onnxruntime")
 MODULE = "ludoteca.evaluate.network_formats"
@@ -73,7 +70,7 @@ python -m ludoteca.train.value_regression --data runs/formats.npz --run-dir runs
 
 
 def compare_formats(
-    agents: Annotated[tuple[str, ...], arg(metavar="[AGENT ...]")] = SHIPPED,
+    agents: Annotated[tuple[str, ...], arg(metavar="[AGENT ...]")] = (),
     value_networks: Annotated[tuple[str, ...], arg(metavar="[AGENT ...]")] = VALUE_NETWORKS,
     positions: int = 1000,
     seed: int = 0,
@@ -95,7 +92,7 @@ def compare_formats(
     """
     check_integer("positions", positions, 1, 10**6)
     rows = []
-    for agent in agents:
+    for agent in agents or shipped_networks():
         rows += compare_onnx(agent, files, positions, seed)
     for agent in value_networks:
         rows += compare_keras(agent, files, positions, seed)

@@ -3,11 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ludoteca.agents.registry import AGENTS
+from ludoteca.agents.shipped import shipped_networks
 from ludoteca.envs.formats.registry import read_games
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import check_integer, check_real
@@ -177,11 +176,3 @@ def with_simulations(spec: str, simulations: int) -> str:
     name, _, params = spec.partition(":")
     others = [item for item in params.split(",") if item and not item.startswith("simulations=")]
     return f"{name}:{','.join([*others, f'simulations={simulations}'])}"
-
-
-def shipped_networks() -> tuple[str, ...]:
-    """Return the spec strings of the agents with a network that comes with the package."""
-    folder = Path(str(resources.files("ludoteca.agents"))) / "weights"
-    names = [name for name in ("az", "dqn", "ac", "cnn") if name in AGENTS]
-    files = ((name, path) for name in names for path in sorted((folder / name).glob("*.json")))
-    return tuple(f"{name}:{path.stem}" for name, path in files)

@@ -20,9 +20,10 @@ The paper on Hex (Tanaka, University of Sao Paulo, 2018) says about the speed of
 - 8x8 was about 6 times slower than 5x5, without saying what was timed (section 4.5).
 
 In each of {rounds} rounds the two sides of a row are measured in turn, at least {seconds:g} s
-each, in CPU time of one thread, so that other programs matter less. A ratio is the speed of the
-first side divided by that of the second: the geometric mean over the rounds, with a 95 % interval
-(Student's t of the logarithms). Speeds are medians.
+each, in CPU time of all threads, so that other programs matter less. Both libraries had {threads}
+(`OMP_NUM_THREADS={count}`). A ratio is the speed of the first side divided by that of the second:
+the geometric mean over the rounds, with a 95 % interval (Student's t of the logarithms). Speeds
+are medians.
 
 {measured_on}
 """
@@ -90,6 +91,8 @@ def markdown_page(content: Mapping[str, Any], json_name: str) -> str:
         BEGIN.format(
             measured_on=measured_on(content),
             rounds=about["rounds"],
+            threads="one thread" if about["threads"] == 1 else f"{about['threads']} threads",
+            count=about["threads"],
             seconds=about["seconds_per_side"] / about["rounds"],
         ),
         LIBRARIES.format(

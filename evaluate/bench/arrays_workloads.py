@@ -7,7 +7,6 @@ CPU times of this process, so that other programs on the machine matter less.
 from collections.abc import Callable
 from functools import partial
 from random import Random
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hex import NEIGHBORS
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.workloads import Sample
+from ludoteca.evaluate.bench.workloads import CPUWorkload
 
 BATCH = 200  # positions of an update, section 4.1
 GAMES_PER_UPDATE, EPSILON = 5, 0.1  # section 4.1
@@ -27,8 +26,8 @@ FILTERS, LEARNING_RATE, MOMENTUM = (48, 384), 0.01, 0.1  # sections 3.7 and 4.1;
 BLACK, WHITE, WEST, EAST, NORTH, SOUTH = range(6)
 
 
-class BoardWorkload:
-    """Random games of Hex on a board of planes, in plain Python.
+class BoardWorkload(CPUWorkload):
+    """Random games of Hex on a board of planes, in plain Python; the steps are moves.
 
     Elements are read and written one by one, by the same code for both libraries. After each move
     the planes become a tensor of floats, as the network needs them.
@@ -53,19 +52,9 @@ class BoardWorkload:
             self._new_planes = partial(torch.zeros, shape, dtype=torch.bool)
             self._empty_cells = lambda stones: torch.nonzero(~stones)
             self._observe = lambda planes: planes.float()
-        self.play()  # warm-up
+        self.run_once()  # warm-up
 
-    def __call__(self, seconds: float) -> Sample:
-        """Play for about `seconds` of CPU time; the steps are moves."""
-        moves, start = 0, process_time()
-        while (passed := process_time() - start) < seconds or moves == 0:
-            moves += self.play()
-        return Sample(moves, passed)
-
-    def close(self) -> None:
-        """Do nothing."""
-
-    def play(self) -> int:
+    def run_once(self) -> int:
         """Play a game; return the number of moves."""
         planes, n = self._new_planes(), self._size
         planes[BLACK, [0, n + 1], :] = planes[WHITE, :, [0, n + 1]] = True
@@ -101,8 +90,8 @@ class BoardWorkload:
                         stack.append(cell)
 
 
-class NetworkWorkload:
-    """Outputs or updates of the paper's network, in batches of `BATCH` positions."""
+class NetworkWorkload(CPUWorkload):
+    """Outputs or updates of the paper's network, in batches; the steps are positions."""
 
     def __init__(self, kind: str, size: int = 5):
         """Make the workload.
@@ -132,16 +121,10 @@ class NetworkWorkload:
         self._weights = [weights.detach().numpy() for weights in self.network.parameters()]
         self.run()  # warm-up
 
-    def __call__(self, seconds: float) -> Sample:
-        """Run for about `seconds` of CPU time; the steps are positions."""
-        positions, start = 0, process_time()
-        while (passed := process_time() - start) < seconds or positions == 0:
-            self.run()
-            positions += BATCH
-        return Sample(positions, passed)
-
-    def close(self) -> None:
-        """Do nothing."""
+    def run_once(self) -> int:
+        """Compute a batch; return its number of positions."""
+        self.run()
+        return BATCH
 
     def run(self) -> NDArray[np.float32]:
         """Return the outputs of the batch, shape `[BATCH, size**2]`."""
@@ -178,7 +161,7 @@ class NetworkWorkload:
         return np.asarray(x.reshape(BATCH, -1) @ matrix.T + bias)
 
 
-class HeuristicWorkload:
+class HeuristicWorkload(CPUWorkload):
     """Moves of the agent `mixed`, the paper's opponent, in positions of random games."""
 
     def __init__(self, size: int, num_positions: int = 256):
@@ -192,26 +175,20 @@ class HeuristicWorkload:
             self._states[k] = s
         self._seats = self._states["to_move"].astype(np.int64)
         self._streams = np.arange(num_positions, dtype=np.uint64)[:, None].copy()
-        self(0.0)  # warm-up
+        self.run_once()  # warm-up
 
-    def __call__(self, seconds: float) -> Sample:
-        """Choose for about `seconds` of CPU time; the steps are moves."""
-        moves, start = 0, process_time()
-        while (passed := process_time() - start) < seconds or moves == 0:
-            self._agent.act(self._states, self._seats, self._streams, np.arange(len(self._states)))
-            moves += len(self._states)
-        return Sample(moves, passed)
-
-    def close(self) -> None:
-        """Do nothing."""
+    def run_once(self) -> int:
+        """Choose a move in each position; return the number of moves."""
+        self._agent.act(self._states, self._seats, self._streams, np.arange(len(self._states)))
+        return len(self._states)
 
 
-class TrainingWorkload:
+class TrainingWorkload(CPUWorkload):
     """Training games of the paper: its network, with random weights, plays first against `mixed`.
 
     The network sees the board after each pair of moves, and plays its best legal move or, with
     probability `EPSILON`, a random one. Every five games there is an update. The rules run in plain
-    Python; `mixed` is compiled.
+    Python; `mixed` is compiled. The steps are games.
     """
 
     def __init__(self, size: int, updates: bool = True):
@@ -228,21 +205,15 @@ class TrainingWorkload:
         self._states = self._game.empty(1)
         self._planes = np.zeros(self._game.observation_shape, np.int8)
         self._streams = np.zeros((1, 1), np.uint64)
-        self(0.0)  # warm-up
+        self.run_once()  # warm-up
 
-    def __call__(self, seconds: float) -> Sample:
-        """Play and update for about `seconds` of CPU time; the steps are games."""
-        games, start = 0, process_time()
-        while (passed := process_time() - start) < seconds or games == 0:
-            for _ in range(GAMES_PER_UPDATE):
-                self.play()
-            if self._updates:
-                self._network.run()
-            games += GAMES_PER_UPDATE
-        return Sample(games, passed)
-
-    def close(self) -> None:
-        """Do nothing."""
+    def run_once(self) -> int:
+        """Play the games between two updates, and update; return the number of games."""
+        for _ in range(GAMES_PER_UPDATE):
+            self.play()
+        if self._updates:
+            self._network.run()
+        return GAMES_PER_UPDATE
 
     def play(self) -> int:
         """Play a game; return the number of moves."""

@@ -8,7 +8,6 @@ pull the same arms.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import measure_groups
-from ludoteca.evaluate.bench.workloads import Sample
+from ludoteca.evaluate.bench.workloads import CPUWorkload
 
 # Valencia, "Desarrollo de una política de selección para General Game Playing basada en el problema
 # del bandido multi-armado", 2021: its rounds, and numbers of arms and constants alpha of its grid.
@@ -27,8 +26,8 @@ PROBLEMS = 10  # the same for both loops
 RUNS = {True: 10, False: 1}  # of each problem in a call, by `lazy`
 
 
-class BanditWorkload:
-    """Runs of UCB1 in random problems."""
+class BanditWorkload(CPUWorkload):
+    """Runs of UCB1 in random problems; the steps are pulls."""
 
     def __init__(self, arms: int, alpha: float, lazy: bool, rounds: int = ROUNDS):
         """Make the workload.
@@ -43,16 +42,11 @@ class BanditWorkload:
         self._problems = random_problems(PROBLEMS, arms, seed=0)
         self.play(self._problems[:1], runs=1)  # warm-up
 
-    def __call__(self, seconds: float) -> Sample:
-        """Play for about `seconds` of CPU time; the steps are pulls."""
-        pulls, start, runs = 0, process_time(), RUNS[self._lazy]
-        while (passed := process_time() - start) < seconds or pulls == 0:
-            self.play(self._problems, runs)
-            pulls += PROBLEMS * runs * self._rounds
-        return Sample(pulls, passed)
-
-    def close(self) -> None:
-        """Do nothing."""
+    def run_once(self) -> int:
+        """Play some runs of each problem; return the number of pulls."""
+        runs = RUNS[self._lazy]
+        self.play(self._problems, runs)
+        return PROBLEMS * runs * self._rounds
 
     def play(self, problems: NDArray[np.float64], runs: int) -> NDArray[np.float64]:
         """Play runs of some problems, `[N, K]`; return their mean regrets, float64 `[N, 1]`."""

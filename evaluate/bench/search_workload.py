@@ -1,7 +1,6 @@
 """Workloads of searches: an agent's first move, and network-guided searches."""
 
 from collections.abc import Callable
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.workloads import Sample
+from ludoteca.evaluate.bench.workloads import CPUWorkload, Sample
 
 OPENINGS = 16  # number of initial positions; they differ in games with a random one
 RANDOM_PLIES = range(8, 40, 4)  # random plies before each position of network-guided searches
@@ -63,11 +62,8 @@ class SearchWorkload:
         self._agent.act(self._openings[k : k + 1], seat, rng, env_index)
 
 
-class NetworkSearchWorkload:
-    """Network-guided search of single positions, each with an empty cache; counts simulations.
-
-    Time is the CPU time of all threads of the process, which hardly depends on other processes.
-    """
+class NetworkSearchWorkload(CPUWorkload):
+    """Network-guided search of single positions, each with an empty cache; counts simulations."""
 
     def __init__(self, game: str, agent: str, steps: int):
         """Make the agent and random positions of several stages of a game.
@@ -89,23 +85,12 @@ class NetworkSearchWorkload:
             self._states[k] = s
         self._searches = 0
         self._agent.prepare()
-        self._search()
+        self.run_once()
 
-    def __call__(self, seconds: float) -> Sample:
-        """Search for about `seconds` of CPU time."""
-        searches = 0
-        start = process_time()
-        while (passed := process_time() - start) < seconds:
-            self._search()
-            searches += 1
-        return Sample(searches * self._steps, passed)
-
-    def close(self) -> None:
-        """Do nothing: there are no processes or threads."""
-
-    def _search(self) -> None:
-        """Search the next position with an empty cache."""
+    def run_once(self) -> int:
+        """Search the next position with an empty cache; return the number of simulations."""
         k = self._searches % len(self._states)
         self._searches += 1
         self._agent.clear_cache()
         self._agent.search_positions(self._states[k : k + 1])
+        return self._steps

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import process_time
 from typing import IO, Any, NamedTuple, Protocol
 
 from ludoteca.child_processes import ChildProcess
@@ -39,6 +40,24 @@ class Workload(Protocol):
 
     def close(self) -> None:
         """Release processes and threads."""
+
+
+class CPUWorkload:
+    """Workload of this process, measured by its CPU time: other programs hardly matter."""
+
+    def __call__(self, seconds: float) -> Sample:
+        """Run for about `seconds` of CPU time, at least once."""
+        steps, start = 0, process_time()
+        while (passed := process_time() - start) < seconds or steps == 0:
+            steps += self.run_once()
+        return Sample(steps, passed)
+
+    def run_once(self) -> int:
+        """Run the shortest part of the work; return its number of steps."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Do nothing: there are no processes or threads to release."""
 
 
 class PeerMissingError(Exception):

@@ -21,7 +21,12 @@ ROW = {
     "file_bytes": 5000, "largest_output": 20.0, "difference": 4e-5, "same_best": 0.9,
 }  # fmt: skip
 PROVENANCE = {
-    "about": {"command": "python -m x --positions 10", "date": "2026-11-29T00:00:00", "cpu": "Z80"},
+    "about": {
+        "command": "python -m x --positions 10",
+        "date": "2026-11-29T00:00:00",
+        "cpu": "Z80",
+        "cores": 2,
+    },
     "versions": {"python": "3.11.7", "torch": "2.13.0"},
 }
 

@@ -27,7 +27,7 @@ def test_boards_have_the_planes_of_the_game(library, monkeypatch):
     monkeypatch.setattr(
         workload, "place", lambda *move: (place(*move), moves.append((move[0] * 1, *move[1:])))
     )
-    assert workload.play() == len(moves)
+    assert workload.run_once() == len(moves)
     game = make_game("hex:board_size=4,first=white")
     s, observation = game.new(), np.zeros(game.observation_shape, np.int8)
     for k, (planes, color, row, column) in enumerate(moves):
@@ -112,7 +112,7 @@ def test_page_is_written_from_the_numbers(tmp_path, monkeypatch):
         ],
         "about": {
             "command": "ludoteca bench arrays", "date": "2026-11-29T00:00:00", "cpu": "Z80",
-            "rounds": 20, "seconds_per_side": 40.0,
+            "cores": 2, "threads": 1, "rounds": 20, "seconds_per_side": 40.0,
         },
         "versions": {"python": "3.11.7"},
     }  # fmt: skip

@@ -17,7 +17,7 @@ from ludoteca.evaluate.bench.tuning_page import (
 GAME, AGENT = "tictactoe:board_size=3,line=3", "skilled_agent:SkilledAgent"
 PROVENANCE = {
     "about": {
-        "command": "ludoteca bench tuning", "date": "2026-11-29T00:00:00", "cpu": "Z80",
+        "command": "ludoteca bench tuning", "date": "2026-11-29T00:00:00", "cpu": "Z80", "cores": 2,
         "games": 4000, "match_games": 100,
     },
     "versions": {"python": "3.11.7"},

@@ -4,7 +4,6 @@ A task is a command that writes the results of a training, from which a record f
 made.
 """
 
-import csv
 import json
 from dataclasses import replace
 from functools import cache
@@ -22,6 +21,7 @@ from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, make_record, read_records
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
+from tests.helpers.hex_runs import write_fake_run
 
 pytestmark = pytest.mark.interpreted
 
@@ -153,53 +153,6 @@ def test_ours_use_no_more_games_than_the_paper():
     assert parsed(OUR_TASKS["hex11"]).start_from == Path("there/hex7")
     for target in NAMES["targets"]:
         assert target["opponent"] in parsed(OUR_TASKS["hex5"]).eval_opponents
-
-
-def write_fake_run(
-    folder: Path,
-    name: str,
-    config: dict,
-    games: int,
-    rates,
-    seat: str,
-    wins: int,
-    opponent: str = "mixed:epsilon=0.2",
-) -> None:
-    """Write the files of a training run with invented results.
-
-    `rates` are the fractions of won games in each 100 training games of the player `seat`; `wins`
-    of 1,000 evaluation games are won in each seat.
-    """
-    low, high = wilson(wins, 1000)
-    result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
-    seats = [
-        {"seat": seat_name, **result, "win_rate": wins / 1000, "low": low, "high": high}
-        for seat_name in ("first", "second")
-    ]
-    results = {
-        "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": {"experience": "mirrored"}
-        | config
-        | {"games": games, "opponent": opponent, "agent_seat": seat},
-        "training": {
-            "games": 100 * len(rates),
-            "updates": 1,
-            "seconds": 36.0,
-            "best": {},
-            "precision": "float32",
-        },
-        "evaluation": [
-            {"opponent": name, "seats": seats} for name in dict.fromkeys((opponent, "heuristic"))
-        ],
-    }
-    (folder / name).mkdir(parents=True)
-    (folder / name / "results.json").write_text(json.dumps(results))
-    with (folder / name / "metrics.csv").open("w") as file:
-        table = csv.DictWriter(file, ["step", "training__first", "training__second", "loss"])
-        table.writeheader()
-        table.writerow({"step": 0})
-        for k, rate in enumerate(rates):
-            table.writerow({"step": 100 * (k + 1), f"training__{seat}": rate, "loss": 1 / (k + 1)})
 
 
 @pytest.fixture
