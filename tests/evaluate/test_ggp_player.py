@@ -5,6 +5,7 @@ The manager sends the rules of a game (a sheet in GDL) and asks for moves: START
 
 import http.client
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -159,22 +160,22 @@ def test_messages_during_a_search_are_answered(serve, monkeypatch, last):
     searching = threading.Event()
 
     class Patient(RandomAgent):
-        """Agent that searches until it is stopped."""
+        """Agent whose first search goes on until it is stopped."""
 
         monitor = None
 
         def act(self, states, seats, rngs, env_indices):
-            if self.monitor is not None:
+            if self.monitor is not None and not searching.is_set():
                 searching.set()
                 while not self.monitor(lambda: SimpleNamespace(action=4)):
-                    stop.wait(0.01)
+                    time.sleep(0.01)
             return super().act(states, seats, rngs, env_indices)
 
-    stop = threading.Event()
     monkeypatch.setattr(ggp_match, "make_agent", lambda spec, game: Patient(game))
     url, answers = serve("random"), []
     assert ask(url, start_message(TICTACTOE, "m", "x")) == "READY"
-    monkeypatch.setattr(ggp_match, "answer_seconds", lambda clock: 0.3)
+    seconds = iter([1.0, 30.0])  # of the first request for a move, and of the second
+    monkeypatch.setattr(ggp_match, "answer_seconds", lambda clock: next(seconds))
     thread = threading.Thread(target=lambda: answers.append(ask(url, "(PLAY m NIL)")))
     thread.start()
     assert searching.wait(30)
