@@ -55,7 +55,7 @@ def make_study(
     parts = declaration.parts()
     left_out = set[str]()
     if not episodes:
-        for name, task in (parts["real"] | parts["beyond"]).items():
+        for name, task in (parts["real"] | parts["seeds"] | parts["beyond"]).items():
             if name == "games-real" or not left_out.isdisjoint(task.requires):
                 left_out.add(name)
 
@@ -74,7 +74,7 @@ def make_study(
         draw=partial(plots.draw, labels=labels),
         unavailable={} if episodes else needed,
         skipped_tasks=frozenset(left_out),
-        prepare={"real": prepare} if episodes else {},
+        prepare=dict.fromkeys(("real", "seeds"), prepare) if episodes else {},
     )
 
 
