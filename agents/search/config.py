@@ -184,6 +184,8 @@ def work_dtype(game: Game, config: SearchConfig | None = None) -> np.dtype[np.vo
             # AMAF statistics of the reference node of GRAVE, by action; visits are -1 without one.
             ("reference_value", np.float64, (actions,)),
             ("reference_visits", np.int32, (actions,)),
+            ("reference_node", np.int32),  # node of these statistics, in a sequential game
+            ("reference_nodes", np.int32, (players,)),  # the nearest one for each player to move
             # Softmax playouts: weights of features, and the active features of a move.
             ("playout_weights", np.float64, (features.num_features if features else 0,)),
             ("features", np.int16, (features.max_active if features else 0,)),

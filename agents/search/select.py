@@ -260,8 +260,8 @@ def make_mixed_mean(amaf: str) -> Callable[..., float]:
     section 4.3, with the weight of Silver's thesis, "Reinforcement learning and simulation-based
     search in computer Go", 2009, eq. 8.25. "grave": the same with an ancestor's AMAF statistics,
     Cazenave, "Generalized rapid action value estimation", 2015; they are in `work.reference_visits`
-    and `work.reference_value`, by action. Unlike his, those of a sequential game are always those
-    of the player to move in the ancestor, also for the same action of another player.
+    and `work.reference_value`, by action. A node here has the AMAF statistics of its own player's
+    moves alone, so the ancestor is the nearest one with the same player to move.
     """
     use_amaf, constant, grave = amaf != "", amaf == "amaf", amaf == "grave"
 

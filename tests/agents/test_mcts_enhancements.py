@@ -9,7 +9,7 @@ from search_trees import agent_tree, check_tree, play
 from ludoteca.agents.search import MCTSAgent
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.search import make_search, search_kernel
-from ludoteca.agents.search.sequential.selection import make_selection
+from ludoteca.agents.search.sequential.selection import NO_NODE, make_selection
 from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, UNEXPANDED, node_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
@@ -176,11 +176,31 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
         assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
 
 
+@pytest.mark.parametrize("simulations", [5, 30, 61, 100, 140])
+def test_grave_uses_the_nearest_ancestor_with_the_same_player_to_move(simulations: int) -> None:
+    """The path of the last simulation has the visits that its selections have seen."""
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, policy="ucb1", simulations=simulations, amaf="grave:reference=12")
+    agent.search(play(game, "b2", "a1"))
+    nodes, work = agent_tree(agent), agent._workspace.trees[0].work[0]
+    expected, mover = [NO_NODE, NO_NODE], 0
+    for node in work["path"]:
+        if nodes[node]["first_child"] == UNEXPANDED:
+            break
+        mover = nodes[nodes[node]["first_child"]]["mover"]
+        if nodes[node]["visits"] > 12:
+            expected[mover] = node
+    assert work["reference_nodes"].tolist() == expected
+    assert work["reference_node"] == expected[mover]
+    assert (expected[0] == NO_NODE) == (simulations < 13)
+    assert (expected[1] == NO_NODE) == (simulations < 100)
+
+
 def test_amaf_means_are_first_play_urgencies() -> None:
     """Of three children the first is visited, with mean 0.5; the second has the AMAF mean 0.6."""
     game = make_game("tictactoe")
     config = SearchConfig(policy="ucb1", amaf="rave", amaf_fpu=True)
-    choose, clear_reference, _ = make_selection(game, config)
+    choose, clear_references, _ = make_selection(game, config)
 
     def chosen(amaf_visits: tuple[int, int], fpu: float, constant: float = 0.0) -> tuple[int, Any]:
         """Return the child that is chosen, and its action."""
@@ -194,7 +214,7 @@ def test_amaf_means_are_first_play_urgencies() -> None:
         params = np.zeros(1, SEARCH_PARAMS)
         params["fpu"], params["policy_params"][0, 0] = fpu, constant
         work = view_records(np.zeros(1, work_dtype(game, config)))[0]
-        clear_reference(work)
+        clear_references(work)
         child = choose(view_records(nodes), ROOT, work, view_records(params)[0])
         return child, nodes["action"][child]
 

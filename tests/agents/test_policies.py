@@ -273,7 +273,7 @@ def test_rave_weight_matches_hand_computation(case: str) -> None:
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
     config = SearchConfig(policy="etc", amaf=case.partition(" ")[0])
-    choose, clear_reference, set_reference = make_selection(game, config)
+    choose, clear_references, set_reference = make_selection(game, config)
     nodes = np.zeros(8, node_dtype("etc"))
     nodes[ROOT]["first_child"], nodes[ROOT]["num_children"] = 1, 2
     nodes[1]["num_visited"], nodes[1]["block_visits"] = 2, 2 * visits
@@ -288,7 +288,7 @@ def test_rave_weight_matches_hand_computation(case: str) -> None:
     params["policy_params"][0, 0], params["fpu"], params["amaf_weight"] = 1, math.inf, bias
     work = view_records(np.zeros(1, work_dtype(game)))[0]
     tree = view_records(nodes)
-    clear_reference(work)
+    clear_references(work)
     if case in ("grave", "grave of an action unknown there"):
         set_reference(tree, 5, work)
     for offset, chosen in ((-2e-6, 1), (2e-6, 2)):

@@ -74,7 +74,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     # Without tuning, the kernels of any strategy: they are not called.
     reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")
     reset_tree, expand, _ = make_expansion(game, config)
-    choose, clear_reference, set_reference = make_selection(game, config)
+    choose, clear_references, set_reference = make_selection(game, config)
     begin_exploration, deepen_exploration, _ = make_exploration(config)
     play_out = make_simulation(game, config)
     record, _, _ = make_move_record(game, config)
@@ -104,7 +104,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         node, depth = ROOT, 0
         work.path[0], work.num_moves = ROOT, 0
         if grave:
-            clear_reference(work)
+            clear_references(work)
         nodes[ROOT].visits += 1
         while not (solver and nodes[node].proven != UNKNOWN):
             if has_chance and node != ROOT:
@@ -117,8 +117,11 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
                 expand(nodes, node, shared, table, states, s, words[CURRENT], work)
                 if nodes[node].first_child == UNEXPANDED:
                     break
-            if grave and nodes[node].visits > params[0].grave_reference:
-                set_reference(nodes, node, work)
+            if grave:
+                mover = nodes[nodes[node].first_child].mover
+                if nodes[node].visits > params[0].grave_reference:
+                    work.reference_nodes[mover] = node
+                set_reference(nodes, work.reference_nodes[mover], work)
             nodes[nodes[node].first_child].block_visits += 1
             node = choose(nodes, node, work, params[player(s) if tuned else 0])
             nodes[node].visits += 1

@@ -1,4 +1,4 @@
-"""Selection of a child: first-play urgency, selection policy, and reference node of GRAVE.
+"""Selection of a child: first-play urgency, selection policy, and reference nodes of GRAVE.
 
 `nodes` and `work` are those of `ludoteca.agents.search.sequential.search.search_kernel`, `params`
 is one record of its `params`.
@@ -19,6 +19,7 @@ from ludoteca.envs.rng import below
 
 ANY_GROUP = -1  # instead of a move group
 ANY_CHILD = -1  # instead of the number of a child
+NO_NODE = -1  # instead of a reference node of GRAVE
 
 
 @factory()
@@ -30,8 +31,9 @@ def make_selection(
     `choose(nodes, node, work, params) -> child` selects a child of an expanded node and writes the
     probability of that choice to `work.probability`.
 
-    `set_reference(nodes, node, work)` copies the AMAF statistics of the reference node of GRAVE;
-    `clear_reference(work)` removes them.
+    `set_reference(nodes, node, work)` copies the AMAF statistics of the children of `node`, which
+    is the reference node of GRAVE, or `NO_NODE`. `clear_references(work)` removes them, and the
+    reference nodes of all players.
     """
     select = make_select(
         config.policy,
@@ -41,7 +43,7 @@ def make_selection(
         amaf_fpu=config.amaf_fpu,
     )
     amaf_fpu, grave = config.amaf_fpu, config.amaf == "grave"
-    amaf, num_actions = config.amaf != "", game.num_actions
+    amaf, num_actions, players = config.amaf != "", game.num_actions, game.num_players
     scales_exploration, uses_stdev = config.scales_exploration, config.exploration_stdev != ""
     _, _, scale_by_stdev = make_exploration(config)
     grouped = config.groups != ""
@@ -174,15 +176,27 @@ def make_selection(
         return last
 
     @kernel
-    def clear_reference(work: Any) -> None:
+    def clear_references(work: Any) -> None:
+        for player in range(players):
+            work.reference_nodes[player] = NO_NODE
+        clear_statistics(work)
+
+    @kernel
+    def clear_statistics(work: Any) -> None:
+        work.reference_node = NO_NODE
         for action in range(num_actions):
             work.reference_visits[action] = -1
 
     @kernel
     def set_reference(nodes: Any, node: int, work: Any) -> None:
-        clear_reference(work)
+        if node == work.reference_node:  # they are copied already
+            return
+        clear_statistics(work)
+        if node == NO_NODE:
+            return
+        work.reference_node = node
         for k in range(nodes[node].first_child, nodes[node].first_child + nodes[node].num_children):
             work.reference_visits[nodes[k].action] = nodes[k].amaf_visits
             work.reference_value[nodes[k].action] = nodes[k].amaf_value
 
-    return choose, clear_reference, set_reference
+    return choose, clear_references, set_reference
