@@ -189,8 +189,9 @@ def to_markdown(
 def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tuple[str, ...]:
     """Return two paragraphs: the command, and a line with date, machine and versions.
 
-    The second names games that were played again later, `about["games_played_again"]`: a list of
-    tables with `"games"`, `"command"`, `"date"` and `"cpu"`.
+    The second names games and tournaments that were played again later,
+    `about["games_played_again"]`: a list of tables with `"games"`, `"command"`, `"date"`, `"cpu"`
+    and, if only some tournaments were played again, `"stages"`.
     """
     machine = ", ".join(
         f"{about[key]} {unit}"
@@ -198,11 +199,13 @@ def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tu
         if key in about
     ).strip()
     packages = ", ".join(f"{name} {number}" for name, number in versions.items())
-    again = "".join(
-        f" {', '.join(run['games'])} played again by `{run['command']}`, {run['date']}; "
-        f"{run['cpu']}."
-        for run in about.get("games_played_again", ())
-    )
+    again = ""
+    for run in about.get("games_played_again", ()):
+        repeated = [", ".join(names) for names in (run["games"], run.get("stages")) if names]
+        again += (
+            f" {' in '.join(repeated)} played again by `{run['command']}`, {run['date']}; "
+            f"{run['cpu']}."
+        )
     return f"    {about['command']}", f"{about['date']}; {machine}; {packages}.{again}"
 
 

@@ -77,3 +77,8 @@ def test_the_command_plays_games_again_and_says_so(
     assert after["about"] == before["about"]
     for page in ("report.md", "100/report.md", "1000/report.md"):
         assert "free_for_all played again by `" in (tmp_path / page).read_text()
+    assert main([*command, "--stages", "1000"]) == 0
+    assert [len(games) for games in played[4:]] == [8]
+    assert json.loads((tmp_path / "comparison.json").read_text())["wins"]["1000"][7] == old[7]
+    assert ". 1000 played again by `" in (tmp_path / "report.md").read_text()
+    assert main([*command, "--stages", "10"]) == 2

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.duration import format_duration
+from ludoteca.envs.params import check_choice
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.ggp.repeated_games import replace_games, tournament_of_games
 from ludoteca.evaluate.studies.ggp.report import answers, comparison
@@ -48,6 +49,7 @@ def reproduce(
     executor: str = "local",
     rewrite: bool = False,
     games: tuple[str, ...] = (),
+    stages: tuple[str, ...] = (),
 ) -> None:
     """Play the tournaments of Valencia's thesis on General Game Playing; compare with its tables.
 
@@ -68,9 +70,10 @@ def reproduce(
         rewrite: play nothing: write the report again from the tournaments' reports in `out`.
         games: play only these games again, such as free_for_all, and replace their results in the
             tournaments' reports in `out`.
+        stages: play only these tournaments again, such as combinations, and keep the others.
 
     Raises:
-        ValueError: if the study does not have one of the games.
+        ValueError: if the study does not have one of the games or of the stages.
     """
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
@@ -80,9 +83,12 @@ def reproduce(
         run_tournament, processes=processes, progress=sys.stderr.isatty(), executor=executor
     )
     file, template, compare = REPORTS[extended]
-    again = played_again(out / file, games) if games else {}
-    for stage, tournament in tournaments(name, fast, seed).items():
-        if rewrite:
+    again = played_again(out / file, games, stages) if games or stages else {}
+    planned = tournaments(name, fast, seed)
+    for stage in stages:
+        check_choice("stages", stage, tuple(planned))
+    for stage, tournament in planned.items():
+        if rewrite or (stages and stage not in stages):
             results[stage] = rewrite_report(out / stage)
             continue
         if games:
@@ -94,7 +100,7 @@ def reproduce(
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = play(tournament, records / stage)
         write_report(results[stage], out / stage, processes=processes or cores())
-    is_new = not rewrite and not games
+    is_new = not (rewrite or games or stages)
     run = run_provenance(processes=processes or cores()) if is_new else read_json(out / file)
     provenance = {"about": run["about"] | again, "versions": run["versions"]}
     content, names, files = compare(results, run)
@@ -106,16 +112,18 @@ def reproduce(
     print(f"report: {out / 'report.md'}")
 
 
-def played_again(file: Path, games: Sequence[str]) -> dict[str, Any]:
+def played_again(file: Path, games: Sequence[str], stages: Sequence[str]) -> dict[str, Any]:
     """Return the entry `games_played_again` of the provenance of a report, with this run.
 
     Args:
         file: file of the report's results, whose earlier entries are kept.
-        games: names of the games that are played again.
+        games: names of the games that are played again; empty for all.
+        stages: names of the tournaments that are played again; empty for all.
     """
     earlier = read_json(file)["about"].get("games_played_again", [])
     about = run_provenance()["about"]
-    run = {"games": list(games)} | {key: about[key] for key in ("command", "date", "commit", "cpu")}
+    kept = {key: about[key] for key in ("command", "date", "commit", "cpu")}
+    run = {"games": list(games), "stages": list(stages), **kept}
     return {"games_played_again": [*earlier, run]}
 
 
