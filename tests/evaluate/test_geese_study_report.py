@@ -15,8 +15,9 @@ from ludoteca.evaluate.studies import declaration
 from ludoteca.evaluate.studies import study as studies
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese.agents import agent_title, total_lives
-from ludoteca.evaluate.studies.geese.conclusions import ONE_RUN, conclusions
+from ludoteca.evaluate.studies.geese.conclusions import conclusions
 from ludoteca.evaluate.studies.geese.dead_ends import DEPENDS, DeadEnds, count_verdicts
+from ludoteca.evaluate.studies.geese.seeds import ONE_RUN, by_seed, mean_contrast, of_first_seed
 from ludoteca.evaluate.studies.geese.study import make_study
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import make_record, read_records
@@ -186,6 +187,16 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "Missing parts" not in text
     # The first of four networks wins 600 of 1,000 games, the last 400; the others none.
     assert "drawn with replacement" in text
+    network = "network of group 4: league-net"
+    wins, deaths = (
+        "40.0, 40.0, 40.0 | 40.0 (40.0 to 40.0)",
+        "60.0, 60.0, 60.0 | 60.0 (60.0 to 60.0)",
+    )
+    assert f"| {network} | 25 | {wins} | 76 | {deaths} |" in text
+    assert f"| {network} | 77.5 (above 1200) | 62.5, 62.5, 62.5 | 62.5 (62.5 to 62.5) |" in text
+    assert "in % of the points: 57.5, 57.5, 57.5; mean 57.5 (57.5 to 57.5)." in text
+    chosen = "network of flat 125, depth 6 and network of group 3: smart-geese-rl"
+    assert f"These networks are, by seed: {chosen}" in text
     assert "| network of group 2: thesis-deterministic, ... | 0 to 0 | 100 to 100 | 0.0 |" in text
     assert "The first such positions in 40 games of 4 agents: `flat:simulations=1000" in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
@@ -242,12 +253,29 @@ def test_conclusions_by_hand(folder):
     assert "the thesis' rules: -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    badly = by_claim["a network that imitates flat Monte Carlo plays badly"]
-    assert badly.verdict == ONE_RUN
-    assert badly.evidence.startswith("a single training run; score of flat Monte Carlo")
-    noisy = by_claim["... because its labels are noisy"]
-    assert noisy.verdict == ONE_RUN
+    # All seeds have the same outcomes here.
+    claim = "a network that imitates flat Monte Carlo plays badly"
+    assert by_claim[claim].verdict == HOLDS
+    assert by_claim[claim].evidence.startswith("3 training seeds; score of flat Monte Carlo")
+    noisy = next(one for name, one in by_claim.items() if "labels are noisy" in name)
+    assert noisy.verdict == INCONCLUSIVE
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
+    weak = "a network that imitates weak players plays better than one that imitates strong players"
+    assert by_claim[weak].verdict == HOLDS
+    records["seed-1-real"]["outcomes"] = {"1* 2 3 4": 500, "4 3 2 1*": 500}
+    records["seed-2-real"]["outcomes"] = {"1* 2 3 4": 700, "4 3 2 1*": 300}
+    # The first agent's score less the last one's is 0.4, 0 and 0.8: the mean is 0.4, the standard
+    # error is 0.4 / sqrt(3), and Student's quantile for three seeds is 4.3027.
+    assert list(by_seed(records, "real")) == [0, 1, 2]
+    mean = mean_contrast(records, "real", (1, 0, 0, -1))
+    assert mean == pytest.approx((0.4, 0.4 - 0.99366, 0.4 + 0.99366, 3), abs=1e-5)
+    assert mean.verdict == INCONCLUSIVE
+    again = {conclusion.claim: conclusion for conclusion in conclusions(records)}
+    assert again[weak].verdict == INCONCLUSIVE
+    assert "the strongest group: +0.400 (-0.594 to +1.394)" in again[weak].evidence
+    del records["seed-2-real"]
+    again = {conclusion.claim: conclusion for conclusion in conclusions(records)}
+    assert again[weak].verdict == ONE_RUN
     assert len(by_claim) == 9
     del records["factors"], records["final"]
     assert len(list(conclusions(records))) == 4
@@ -339,7 +367,7 @@ def test_networks_that_were_trained_again_have_titles_of_their_own(folder, tmp_p
     again = "network of flat 125, depth 6 (4 epochs, float32)"
     records["real"]["final"]["titles"] = {"net-125": again}
     matches = {name: record for part in records.values() for name, record in part.items()}
-    totals = total_lives(matches, labels)
+    totals = total_lives(of_first_seed(matches), labels)
     # It is the third agent, which wins no game. The other network is in eight other competitions.
     assert totals[again]["geese"] == totals[again]["deaths"] == 1_000
     assert totals[labels["net-125"]]["geese"] == 8_000

@@ -120,8 +120,32 @@ def test_recorded_games_have_the_intended_agents():
     assert read(TASKS["games-real"]).sources == EPISODES
 
 
+BEST_OF = ("simulated", "real")  # competitions whose best agents play in others
+
+
+def test_further_runs_differ_from_the_first_in_their_seeds_only():
+    repeated = {name.split("-", 2)[2]: name for name in PARTS["seeds"]}
+    assert repeated.keys() < TASKS.keys()
+    networks = {name for name in NETWORKS if not name.startswith("seed-")}
+    assert repeated.keys() == networks | {"simulated", "teachers", "real", "all-or-best", "final"}
+    assert {name.split("-")[1] for name in PARTS["seeds"]} == {"1", "2"}
+    for name, task in PARTS["seeds"].items():
+        _, seed, first = name.split("-", 2)
+        other = TASKS[first]
+        if task.kind == "network":
+            assert (task.settings["seed"], other.settings["seed"]) == (int(seed), 0)
+            assert {**task.settings, "seed": 0} == other.settings
+            assert task.requires == other.requires
+            assert task.label == f"{other.label}, seed {seed}"
+        else:
+            agents = " ".join(task.options["agents"]).replace(f"seed-{seed}-", "")
+            assert agents == " ".join(other.options["agents"])
+            assert task.options["games"] == other.options["games"]
+
+
 def test_all_agents_exist_and_winners_replace_placeholders(tmp_path):
-    for name in ("simulated", "real"):
+    repeated = [f"{start}{name}" for start in ("", "seed-1-", "seed-2-") for name in BEST_OF]
+    for name in repeated:
         agents = [
             {"agent": f"cnn:{name}-{k}", "total": {"points": points}}
             for k, points in enumerate((20.5, 31.0, 30.5))
@@ -153,14 +177,18 @@ def test_tasks_come_after_those_they_require():
         for network in NETWORKS:  # a match requires the networks that play in it
             if task.kind == "match" and f"/{network}," in " ".join(task.options["agents"]):
                 assert network in task.requires
-    assert make_study().skipped_tasks == {*PARTS["real"], "ours-real"}
+    without = make_study().skipped_tasks
+    imitate_flat = ("net-125", "net-1000", "net-deterministic", "simulated", "teachers")
+    assert without.isdisjoint(f"seed-2-{name}" for name in imitate_flat)
+    assert without - PARTS["seeds"].keys() == {*PARTS["real"], "ours-real"}
+    assert without >= {"seed-2-net-real-all", "seed-1-real", "seed-2-final"}
     assert STUDY.skipped_tasks == set()
     assert list(make_study(EPISODES, fast=True).tasks) == list(TASKS)
 
 
 def test_options_are_checked(capsys, monkeypatch, tmp_path):
     assert main(["geese", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'uib2021', 'real', 'beyond'" in capsys.readouterr().err
+    assert "part must be one of 'all', 'uib2021', 'real', 'seeds'" in capsys.readouterr().err
     assert main(["geese", "--processes", "0"]) == 2
     assert "processes must be an integer from 1" in capsys.readouterr().err
     assert main(["geese", "--part", "real"]) == 2

@@ -29,6 +29,7 @@ STUDY = make_study()
 PARTS = STUDY.parts
 PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
 FLOAT32_TASKS = PARTS["float32"]
+SEED_TASKS = PARTS["seeds"]
 CONDUCTANCE_TASKS = PARTS["conductance"]
 AC_TASKS = PARTS["actor-critic"]
 NAMES = STUDY.template_names
@@ -126,6 +127,16 @@ def test_float32_runs_differ_from_the_others_in_their_precision_only():
         assert replace(half, precision="float32", run_dir=single.run_dir) == single
 
 
+def test_further_runs_differ_from_the_first_in_their_seeds_only():
+    names = {row["name"] for row in NAMES["other_runs"]}
+    assert SEED_TASKS.keys() == {f"seed-{seed}-{name}" for seed in (1, 2) for name in names}
+    for name, task in SEED_TASKS.items():
+        _, seed, first = name.split("-", 2)
+        config, other = parsed(task), parsed(PAPER_TASKS[first])
+        assert (config.seed, other.seed) == (int(seed), 0)
+        assert replace(config, seed=0, run_dir=other.run_dir) == other
+
+
 def test_conductance_runs_differ_from_the_others_in_opponent_seed_and_length_only():
     others = {"mixed": "best", "mirrored": "mirrored", "simple": "simple"}
     for name, task in CONDUCTANCE_TASKS.items():
@@ -164,6 +175,10 @@ def fake_runs(tmp_path):
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
         wins = WINS_BY_SEED[int(name[-1])] if name.startswith("ablation-memory") else 700
         write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, wins)
+    for name, run in SEED_TASKS.items():
+        config, rate = dict(run.settings), 0.1 * int(name[5])
+        seat = "second" if name.endswith("second") else "first"
+        write_fake_run(folder, name, config, run.options["games"], [rate] * 20, seat, 600)
     for name, run in OUR_TASKS.items():
         write_fake_run(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
     for name, run in CONDUCTANCE_TASKS.items():
@@ -182,6 +197,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "float32": {name: record_of(fake_runs / name) for name in FLOAT32_TASKS},
+        "seeds": {name: record_of(fake_runs / name) for name in SEED_TASKS},
         "conductance": {name: record_of(fake_runs / name) for name in CONDUCTANCE_TASKS},
         "beyond": {name: record_of(fake_runs / name) for name in OUR_TASKS},
         "actor-critic": {},
@@ -189,14 +205,16 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
-    assert (
-        "It won 27.0 % of all training games (the paper: 77 %), and 90.0 % of the last twentieth"
-        in " ".join(text.split())
-    )
+    # Their mean with two further runs, which won 10 and 20 %: Student's quantile for 3 seeds is
+    # 4.3027, and the standard error is 8.5440 / sqrt(3), or 43.589 / sqrt(3).
+    assert "| all training games | 77 | 27.0, 10.0, 20.0 | 19.0 (-2.2 to 40.2) |" in text
+    assert "| above 90 | 90.0, 10.0, 20.0 | 40.0 (-68.3 to 148.3) |" in text
+    assert "rows have the results of 3 training runs,\nwith the seeds 0, 1, 2, and" in text
     assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
-    assert "| simple | 150,000 | 42 | 0.0 |" in text
-    assert "| simple | 300,000 | 55 | 27.0 |" in text
-    assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
+    assert "| simple | 150,000 | 42 | 0.0, 10.0, 20.0 | 10.0 (-14.8 to 34.8) |  |" in text
+    assert "| simple | 300,000 | 55 | 27.0, 10.0, 20.0 | 19.0 (-2.2 to 40.2) |" in text
+    assert "mean difference over 300,000 games, `mirrored` less `simple`" in text
+    assert "| 8x8, first player | 2,000 | 0.027 | 27.000, 10.000, 20.000 | 19.0 (" in text
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
     first = "5x5, first player against mixed:epsilon=0.2 | 77 (in training games)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
@@ -230,7 +248,8 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     out = tmp_path / "report"
     some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
     records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}}
-    records |= {"float32": {}, "conductance": {}, "beyond": {}, "actor-critic": {}}
+    others = ("float32", "seeds", "conductance", "beyond", "actor-critic")
+    records |= {part: {} for part in others}
     write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     assert "## Ablation" in text
@@ -253,6 +272,7 @@ def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     records = {
         "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
         "float32": {},
+        "seeds": {},
         "conductance": {},
         "beyond": {},
         "actor-critic": {},
@@ -285,10 +305,7 @@ def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     assert record.keys() == {"settings", "diverged", "about", "versions"}
     assert record["diverged"].startswith("ludoteca.train.dqn: the loss of update")
     assert main(["hex", "--part", "half"]) == 2
-    assert (
-        "part must be one of 'all', 'tanaka2018', 'float32', 'conductance'"
-        in capsys.readouterr().err
-    )
+    assert "part must be one of 'all', 'tanaka2018', 'float32', 'seeds'" in capsys.readouterr().err
 
 
 def test_values_of_the_agent_can_be_drawn(tmp_path):

@@ -30,7 +30,7 @@ def write_fake_run(
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": {"experience": "mirrored"}
+        "config": {"experience": "mirrored", "seed": 0}
         | config
         | {"games": games, "opponent": opponent, "agent_seat": seat},
         "training": {

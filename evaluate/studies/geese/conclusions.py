@@ -4,14 +4,14 @@ The data file `uib2021.toml` cites the thesis (2021). A record has the results o
 study, such as a match.
 """
 
+from functools import partial
+
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.studies.conclusions import Conclusion, conclusions_of
 from ludoteca.evaluate.studies.geese.agents import agent_title
 from ludoteca.evaluate.studies.geese.dead_ends import FLAT, among_four, count_verdicts, in_matches
+from ludoteca.evaluate.studies.geese.seeds import mean_contrast, of_first_seed
 from ludoteca.evaluate.studies.study import Records
-
-# In place of a verdict on a way of training, which needs several training runs with their seeds.
-ONE_RUN = "no verdict"
 
 
 def conclusions(records: Records) -> list[Conclusion]:
@@ -21,8 +21,8 @@ def conclusions(records: Records) -> list[Conclusion]:
         records: records of the tasks of all parts.
     """
     names = {
-        "records": records, "FLAT": FLAT, "ONE_RUN": ONE_RUN, "read_outcomes": read_outcomes,
+        "records": of_first_seed(records), "FLAT": FLAT, "read_outcomes": read_outcomes,
         "among_four": among_four, "in_matches": in_matches, "count_verdicts": count_verdicts,
-        "agent_title": agent_title,
+        "agent_title": agent_title, "mean_contrast": partial(mean_contrast, records),
     }  # fmt: skip
     return conclusions_of("geese/conclusions.md.j2", names)

@@ -13,6 +13,7 @@ from ludoteca.evaluate.figures import SMALL, Panel, Series, panels_png, percenta
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
 from ludoteca.evaluate.studies.geese.agents import DECLARED, THESIS, Labels, agent_title, ratings
+from ludoteca.evaluate.studies.geese.seeds import of_first_seed
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.tournament.plots import rating_distribution
 
@@ -26,7 +27,7 @@ STYLES: tuple[dict[str, Any], ...] = (
 
 def draw(records: Records, folder: Path, labels: Labels) -> dict[str, bytes]:
     """Return the figures whose tasks have records, as PNG files by name."""
-    figures = {}
+    figures, records = {}, of_first_seed(records)
     if any("outcomes" in record for record in records.values()):
         figures["ratings.png"] = draw_ratings(records, labels)
     if "real" in records:

@@ -10,7 +10,7 @@ from typing import Any
 from ludoteca.agents.games.hungry_geese import lives
 from ludoteca.evaluate.statistics import intervals, outcomes, repetitions, verdicts
 from ludoteca.evaluate.studies.declaration import Declaration
-from ludoteca.evaluate.studies.geese import agents, conclusions, dead_ends, plots
+from ludoteca.evaluate.studies.geese import agents, conclusions, dead_ends, plots, seeds
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, read_metrics
 from ludoteca.files import read_json, write_atomically
@@ -65,7 +65,17 @@ def make_study(
                 raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
-    modules = (intervals, lives, outcomes, repetitions, verdicts, agents, dead_ends, conclusions)
+    modules = (
+        intervals,
+        lives,
+        outcomes,
+        repetitions,
+        verdicts,
+        agents,
+        dead_ends,
+        conclusions,
+        seeds,
+    )
     needed = {"real": "part real needs recorded games: --episodes FILE ..."}
     labels = {name: t.label for tasks in parts.values() for name, t in tasks.items() if t.label}
     return declaration.make_study(

@@ -1,5 +1,6 @@
 """Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with further runs."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.hex import curves
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Study, Task, settings_of
+from ludoteca.evaluate.studies.study import Records, Study, Task, settings_of
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
 DETERMINISTIC_OPPONENTS = ("heuristic", "conductance")
@@ -35,6 +36,8 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "result_text": result_text,
             "reached": reached,
             "greedy_wins": greedy_wins,
+            "greedy_results": greedy_results,
+            "runs_by_seed": runs_by_seed,
             "mean_text": mean_text,
         },
         draw=curves.draw,
@@ -86,6 +89,24 @@ def greedy_wins(
 ) -> list[float]:
     """Return the percentages of games that networks win in a seat with greedy play."""
     return [100 * evaluation_result(run, opponent, seat)["win_rate"] for run in runs]
+
+
+def greedy_results(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the texts of `result_text` against the opponent and in the seat of each training."""
+    texts = []
+    for run in runs:
+        opponent, seat = run["config"]["opponent"], run["config"]["agent_seat"]
+        texts.append(result_text(evaluation_result(run, opponent, seat), opponent))
+    return texts
+
+
+def runs_by_seed(records: Records, name: str) -> list[Mapping[str, Any]]:
+    """Return the finished runs with the settings of the task `name`, in the order of their seeds.
+
+    The further seeds are those of the tasks `seed-SEED-NAME`.
+    """
+    found = [run for task, run in records.items() if re.fullmatch(rf"(seed-\d+-)?{name}", task)]
+    return sorted(found, key=lambda run: int(run["config"]["seed"]))
 
 
 reproduce = study_command(
