@@ -76,11 +76,13 @@ def test_all_threads_take_part() -> None:
     pool = make_pool(2)
     used: set[int] = set()
     cell = expected(20_000)
-    for _ in range(200):
+    deadline = time.monotonic() + 60  # other programs may keep a thread from starting
+    while used != {1, 2} and time.monotonic() < deadline:
         cells, workers = run(pool, 20_000)
         assert (cells == cell).all()
         used |= set(workers.tolist())
     assert used == {1, 2}
+    pool.close()
 
 
 def test_threads_end_with_their_pool() -> None:
