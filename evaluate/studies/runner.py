@@ -7,7 +7,7 @@ A study has parts, a part has tasks, and a task is a command that writes an arti
 import json
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from inspect import Signature, getdoc, signature
@@ -19,6 +19,8 @@ from ludoteca.envs.params import check_choice, check_integer
 from ludoteca.evaluate.studies.execution import TaskQueue, run_command, run_on_workers
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import (
+    RESULTS_FILE,
+    Records,
     Study,
     Task,
     Tasks,
@@ -136,7 +138,8 @@ def run_study(
                 show_progress=sys.stderr.isatty(), on_finish=add_record,
                 single_threaded=study.single_threaded, executor=executor,
             )  # fmt: skip
-            run_part(name, task_names, records[name] if keep else (), tasks, folder, run)
+            kept = {k: v for of_part in records.values() for k, v in of_part.items()}
+            run_part(name, task_names, kept if keep else {}, tasks, folder, run)
     write_report(study, records, out, folder)
     print(f"report: {out / 'report.md'}")
 
@@ -144,28 +147,48 @@ def run_study(
 def run_part(
     part: str,
     task_names: Collection[str],
-    skip: Collection[str],
+    kept: Records,
     tasks: Tasks,
     folder: Path,
     run: Callable[[Tasks], None],
 ) -> None:
     """Run tasks of a part of a study, and the unfinished tasks that they require.
 
+    Artifacts of required tasks are written again from their records where these have all of them.
+
     Args:
         part: name of the part.
         task_names: names of the part's tasks.
-        skip: names of tasks to skip.
+        kept: records of tasks that are skipped.
         tasks: all tasks by name, required ones first.
         folder: folder of all tasks.
         run: function that runs tasks in their order.
     """
     # `tasks` in reverse order, so that the tasks required by required tasks are selected, too.
-    selected = {name for name in task_names if name not in skip}
+    selected = {name for name in task_names if name not in kept}
     print(f"{part}: {len(selected)} of {len(task_names)} tasks", file=sys.stderr)
     for name in reversed(list(tasks)):
         if name in selected and not is_finished(tasks[name], folder):
-            selected |= tasks.keys() & set(tasks[name].requires)
+            for required in tasks.keys() & set(tasks[name].requires):
+                if required in kept and not is_finished(tasks[required], folder):
+                    restore_artifact(tasks[required], kept[required], folder)
+                selected.add(required)
     run({name: task for name, task in tasks.items() if name in selected})
+
+
+def restore_artifact(task: Task, record: Mapping[str, Any], folder: Path) -> None:
+    """Write the artifact of a task from its record, if that has the entire artifact.
+
+    Args:
+        task: the task.
+        record: its record.
+        folder: folder of all tasks.
+    """
+    artifact = task.artifact(folder)
+    if artifact.name == RESULTS_FILE and not task.record_keys:
+        artifact.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(artifact.parent / SETTINGS_FILE, json.dumps(settings_of(task)) + "\n")
+        write_atomically(artifact, json.dumps(record) + "\n")
 
 
 def run_tasks(

@@ -19,6 +19,7 @@ from ludoteca.evaluate.studies.related_work.final_policy import play_repeats
 from ludoteca.evaluate.studies.related_work.speed import measure_speed
 from ludoteca.evaluate.studies.related_work.tron import chosen_constants, play_opponents
 from ludoteca.evaluate.studies.related_work.tuning import choose_constants, tune_policy
+from ludoteca.evaluate.studies.study import Tasks, make_record, settings_of
 
 SMALL_TRON = "tron:rows=4,columns=4"
 
@@ -163,6 +164,36 @@ def test_optional_parts_are_not_among_all_parts(
     assert ran[3:] == [study.TIMED_PART]
 
 
+def test_kept_results_of_required_tasks_are_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pair plays with the constants of tunings whose results are in the report only."""
+    made, out, runs = study.make_study(), tmp_path / "out", tmp_path / "runs"
+    tasks = made.parts[study.TIMED_PART]
+    tunings = {name: task for name, task in tasks.items() if "grid" in task.options}
+    pairs = [name for name in tasks if name not in tunings]
+    records = {
+        name: {"settings": settings_of(task), "policy": task.options["policy"], "cells": []}
+        for name, task in tasks.items()
+        if name != pairs[-1]
+    }
+    out.mkdir()
+    (out / "results.json").write_text(json.dumps({study.TIMED_PART: records}))
+    ran = list[list[str]]()
+
+    def run_tasks(tasks: Tasks, folder: Path, **options: Any) -> None:
+        ran.append([name for name, task in tasks.items() if not runner.is_finished(task, folder)])
+
+    monkeypatch.setattr(runner, "run_tasks", run_tasks)
+    monkeypatch.setattr(runner, "write_report", lambda *args: None)
+    for keep in (True, False):
+        runner.run_study(made, out, runs, part=study.TIMED_PART, keep=keep)
+    # Nothing else is finished: of the other pairs there are no files.
+    assert ran == [[pairs[-1]], pairs]
+    for name, task in tunings.items():
+        assert make_record(task, runs / "related_work") == records[name]
+
+
 def test_constants_are_chosen_from_all_tunings_of_a_policy() -> None:
     tunings = [
         {
@@ -195,7 +226,7 @@ def test_constants_at_the_ends_of_their_grids_are_named() -> None:
 
 def test_core_hours_of_timed_matches() -> None:
     """90 decided of 100 games of 50 plies, in which two agents think for 0.36 s: 1 hour."""
-    assert analysis.core_hours({"mean_plies": 50}, 3, 30, 0.36) == pytest.approx(1)
+    assert analysis.core_hours({"mean_plies": 50}, 90, 0.36) == pytest.approx(1)
 
 
 @pytest.mark.interpreted
@@ -222,6 +253,21 @@ def record(policy: str, **wins: int) -> dict[str, Any]:
         for opponent, x in wins.items()
     ]
     return {"policy": policy, "cells": cells}
+
+
+def test_shares_in_two_rankings_are_correlated_by_rank() -> None:
+    shares = {"a": 70, "b": 60, "c": 50, "d": 20}
+    other = {"a": 90, "b": 40, "c": 45, "d": 10}  # b and c change places: 1 - 6 * 2 / (4 * 15)
+    rows, others = (
+        [
+            {"policy": name, "total": {"wins": wins, "losses": 100 - wins}}
+            for name, wins in totals.items()
+        ]
+        for totals in (shares, other)
+    )
+    rho, p = analysis.correlation_of_shares(rows, others[::-1])
+    assert rho == pytest.approx(0.8)
+    assert p == pytest.approx(0.2)  # of the t approximation, 1.8856 with 2 degrees of freedom
 
 
 def test_the_ranking_counts_each_match_for_both_policies() -> None:

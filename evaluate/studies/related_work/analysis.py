@@ -122,6 +122,23 @@ def pool_against(
     )
 
 
+def correlation_of_shares(
+    rows: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]]
+) -> tuple[float, float]:
+    """Return the rank correlation of the policies' shares in two rankings, and its p-value.
+
+    Args:
+        rows: rows of `ranking`.
+        others: rows of `ranking` of the same policies in other games.
+    """
+    from scipy.stats import spearmanr
+
+    shares = [{row["policy"]: share(row["total"]) for row in ranked} for ranked in (rows, others)]
+    pairs = [(shares[0][policy], shares[1][policy]) for policy in shares[0]]
+    result = spearmanr(pairs)
+    return float(result.statistic), float(result.pvalue)
+
+
 def share_text(total: Mapping[str, int]) -> str:
     """Return the share of wins in % with its interval, bold if that does not contain one half."""
     low, high = interval(total)
@@ -153,7 +170,7 @@ def parse_constants(text: str) -> dict[str, float]:
     return {name: float(value) for name, value in pairs}
 
 
-def core_hours(speed: Mapping[str, Any], matches: int, decided: int, seconds: float) -> float:
+def core_hours(speed: Mapping[str, Any], decided: int, seconds: float) -> float:
     """Return the expected hours of processor time of matches in Tron with a time per move.
 
     A tenth of the games is assumed to be drawn.
@@ -161,11 +178,10 @@ def core_hours(speed: Mapping[str, Any], matches: int, decided: int, seconds: fl
     Args:
         speed: record of the measured speed, with the mean number of plies of a game, in each of
             which both agents search.
-        matches: number of matches.
-        decided: number of decided games of a match.
+        decided: number of decided games of all matches.
         seconds: time per move.
     """
-    return float(matches * decided / 0.9 * speed["mean_plies"] * 2 * seconds / 3600)
+    return float(decided / 0.9 * speed["mean_plies"] * 2 * seconds / 3600)
 
 
 def playing_minutes(records: Records) -> float:

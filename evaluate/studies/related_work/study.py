@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from ludoteca.evaluate.studies.related_work import analysis
+from ludoteca.evaluate.studies.related_work.tron import chosen_constants
 from ludoteca.evaluate.studies.related_work.tuning import share
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
@@ -50,9 +51,10 @@ GRIDS = {
         "policy.gamma=0.3", tuple(f"policy.gamma={gamma:g}" for gamma in (0.1, 0.2, 0.5, 0.8)),
     ),
 }  # fmt: skip
-# Tron with the paper's time per move: budget, and decided games of each match. The part with these
-# tasks takes hours, and runs only if it is named.
-TIMED_PART, TIMED_BUDGET, TIMED_DECIDED = "tron-100ms", "seconds=0.1", 30
+# Tron with the paper's time per move: budget, and decided games of each match of the tuning and of
+# each pair. The part with these tasks takes hours, and runs only if it is named.
+TIMED_PART, TIMED_BUDGET = "tron-100ms", "seconds=0.1"
+TIMED_TUNING_DECIDED, TIMED_PAIR_DECIDED = 20, 12
 # Tron by size of the run: board, search budget per move, and decided games of each match of the
 # tuning and of each pair.
 TRON_SIZES = {
@@ -86,7 +88,8 @@ def make_study(fast: bool = False, full: bool = False) -> Study:
         "speed": speed_tasks(game, 0.002 if fast else 0.1),
     }
     if size == "default":
-        parts[TIMED_PART] = timed_tasks(game, TIMED_BUDGET, TIMED_DECIDED)
+        parts[TIMED_PART] = timed_tasks(game)
+    timed = parts.get(TIMED_PART, {})
     names = {
         "analysis": analysis, "share": share, "board_games": BOARD_GAMES, "games": games,
         "simulations": simulations, "repeats": REPEATS, "policies": POLICIES, "grids": GRIDS,
@@ -96,11 +99,14 @@ def make_study(fast: bool = False, full: bool = False) -> Study:
         "board_tasks": tuple(parts["final_policy"]),
         "tuning_tasks": tuple(name for name in parts["tron"] if name.startswith("tuning-")),
         "pair_tasks": tuple(name for name in parts["tron"] if name.startswith("pairs-")),
-        "timed_part": TIMED_PART, "timed_budget": TIMED_BUDGET, "timed_decided": TIMED_DECIDED,
-        "timed_matches": len(parts.get(TIMED_PART, ())),
+        "timed_part": TIMED_PART, "timed_budget": TIMED_BUDGET,
+        "timed_tuning_decided": TIMED_TUNING_DECIDED, "timed_pair_decided": TIMED_PAIR_DECIDED,
+        "timed_tuning_tasks": tuple(name for name, task in timed.items() if "grid" in task.options),
         "timed_pair_tasks": tuple(
-            name for name, task in parts.get(TIMED_PART, {}).items() if "opponents" in task.options
+            name for name, task in timed.items() if "opponents" in task.options
         ),
+        "timed_decided": sum(int(task.options["decided"]) for task in timed.values()),
+        "chosen_constants": chosen_constants,
     }  # fmt: skip
     return Study(
         "related_work", parts, names, fast=fast,
@@ -174,21 +180,22 @@ def speed_tasks(game: str, seconds: float) -> Tasks:
     }
 
 
-def timed_tasks(game: str, budget: str, decided: int) -> Tasks:
-    """Return the tasks in Tron with a time per move: one for each match, so that they are short.
+def timed_tasks(game: str) -> Tasks:
+    """Return the tasks in Tron with the paper's time per move.
+
+    There is one for each match, so that they are short.
 
     Args:
         game: spec string of the game.
-        budget: search budget per move.
-        decided: number of decided games of each match.
     """
-    common = {"game": game, "budget": budget, "decided": decided, "seed": 1}
+    common = {"game": game, "budget": TIMED_BUDGET, "seed": 1}
     tasks: Tasks = {}
     for policy, (reference, grid) in GRIDS.items():
         for k, constants in enumerate(grid):
             name = f"timed-tuning-{policy}-{k}"
             settings: dict[str, Any] = {
                 **common, "policy": policy, "reference": reference, "grid": (constants,),
+                "decided": TIMED_TUNING_DECIDED,
             }  # fmt: skip
             tasks[name] = Task(
                 name, f"{COMMANDS}.tuning", {**settings, "out": "{artifact}"}, settings,
@@ -198,7 +205,9 @@ def timed_tasks(game: str, budget: str, decided: int) -> Tasks:
     tuned = tuple(f"{{folder}}/{tuning}/results.json" for tuning in tunings)
     for policy, opponent in combinations(POLICIES, 2):
         name = f"timed-{policy}-{opponent}"
-        settings = {**common, "policy": policy, "opponents": (opponent,)}
+        settings = {
+            **common, "policy": policy, "opponents": (opponent,), "decided": TIMED_PAIR_DECIDED,
+        }  # fmt: skip
         tasks[name] = Task(
             name, f"{COMMANDS}.tron", {**settings, "tuned": tuned, "out": "{artifact}"}, settings,
             requires=tunings, label=policy,
