@@ -119,6 +119,9 @@ def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
 def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str:
     """Return the dates, versions and machines of the tasks of a study, as items of a list.
 
+    If some results of a task were replaced later, its `about["played_again"]` has the name `"what"`
+    of these results, and the `"command"`, `"date"`, `"commit"` and `"cpu"` of the later run.
+
     Args:
         records: records of the tasks, by part and name.
         versions: versions of the packages, for tasks whose records have no versions.
@@ -132,8 +135,19 @@ def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str
     used = [dict(versions), *(record["versions"] for record in all_records if "versions" in record)]
     texts = (", ".join(f"{name} {number}" for name, number in each.items()) for each in used)
     distinct_texts = "; ".join(dict.fromkeys(texts))
-    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {distinct_texts}
-- Machine: {"; ".join(sorted(machines))}"""
+    lines = [
+        f"- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {distinct_texts}",
+        f"- Machine: {'; '.join(sorted(machines))}",
+    ]
+    again = [run["played_again"] for run in runs if "played_again" in run]
+    if again:
+        days = sorted(run["date"][:16] for run in again)
+        names, cpus = (sorted({run[key] for run in again}) for key in ("what", "cpu"))
+        lines.append(
+            f"- Played again from {days[0]} to {days[-1]} ({'; '.join(cpus)}): {', '.join(names)}; "
+            "the commands are in the records"
+        )
+    return "\n".join(lines)
 
 
 def strength(total: Mapping[str, int]) -> str:
