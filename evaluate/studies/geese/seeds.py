@@ -101,7 +101,7 @@ def share_of(measure: str, agent: int) -> Callable[[Mapping[str, Any]], float]:
 
     def percentage(match: Mapping[str, Any]) -> float:
         lives = match["agents"][agent]["lives"]
-        return 100 * float(lives[measure] / lives["geese"])
+        return float(100 * lives[measure] / lives["geese"])
 
     return percentage
 
@@ -109,4 +109,4 @@ def share_of(measure: str, agent: int) -> Callable[[Mapping[str, Any]], float]:
 def points(match: Mapping[str, Any]) -> float:
     """Return the percentage of points of the first agent of a match of two; a draw is half one."""
     total = match["agents"][0]["total"]
-    return 100 * float((total["wins"] + total["draws"] / 2) / total["games"])
+    return float(100 * (total["wins"] + total["draws"] / 2) / total["games"])
