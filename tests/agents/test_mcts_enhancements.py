@@ -10,7 +10,14 @@ from ludoteca.agents.search import MCTSAgent
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.search import make_search, search_kernel
 from ludoteca.agents.search.sequential.selection import NO_NODE, make_selection
-from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, UNEXPANDED, node_dtype
+from ludoteca.agents.search.sequential.tree import (
+    AGE,
+    CURRENT,
+    MAX_AGE,
+    ROOT,
+    UNEXPANDED,
+    node_dtype,
+)
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 
@@ -174,6 +181,26 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
     for child in nodes[root["first_child"] : root["first_child"] + root["num_children"]]:
         assert child["amaf_visits"] == (int(child["action"]) in mine)
         assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
+
+
+def test_later_searches_do_not_see_the_transpositions_of_earlier_ones() -> None:
+    """The ages of the table's entries begin again after the largest one."""
+    game = make_game("tictactoe")
+    s, options = play(game, "b2", "a1"), {"policy": "ucb1", "transpositions": True}
+    fresh = MCTSAgent(game, simulations=80, **options)
+    fresh.search(s, np.array([7], np.uint64))
+    again = MCTSAgent(game, simulations=80, **options)
+    again.search(game.new())
+    tree = again._workspace.trees[0]
+    tree.shared[AGE] = MAX_AGE - 2
+    tree.table[::2]["age"], tree.table[1::2]["age"] = 1, 2  # of searches long ago
+    tree.table["first_child"] = 10**6  # which would be an error
+    for age in (MAX_AGE - 1, MAX_AGE, 1, 2):
+        again.search(s, np.array([7], np.uint64))
+        assert tree.shared[AGE] == age
+        assert (agent_tree(again) == agent_tree(fresh)).all()
+        used = tree.table["age"] == age
+        assert 0 < used.sum() < 80
 
 
 @pytest.mark.parametrize("simulations", [5, 30, 61, 100, 140])

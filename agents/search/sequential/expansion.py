@@ -13,7 +13,15 @@ from ludoteca.agents.search.config import SearchConfig
 from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.groups import make_group_assignment
-from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
+from ludoteca.agents.search.sequential.tree import (
+    AGE,
+    MAX_AGE,
+    NO_PLAYER,
+    ROOT,
+    SIZE,
+    SPARE,
+    UNEXPANDED,
+)
 from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
@@ -61,8 +69,11 @@ def make_expansion(
     def reset_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
         reset_node(nodes[ROOT], 1.0, -1, NO_PLAYER)
         shared[SIZE] = 1
-        for i in range(len(table)):
-            table[i].first_child = UNEXPANDED
+        if use_table:  # the next age clears the table
+            shared[AGE] = shared[AGE] % MAX_AGE + 1
+            if shared[AGE] == 1:  # ages begin again
+                for i in range(len(table)):
+                    table[i].age = 0
         work.simulation = 0
         work.last_seen[:] = 0
         work.mast_visits[:] = 0
@@ -145,7 +156,7 @@ def make_expansion(
             key = hash_position(s, words)
             for probe in range(PROBES):
                 i = np.int64((key + np.uint64(probe)) % np.uint64(len(table)))
-                if table[i].first_child == UNEXPANDED:
+                if table[i].age != shared[AGE]:
                     entry = i
                     break
                 if table[i].key == key:
@@ -170,10 +181,7 @@ def make_expansion(
         # Nested: without a table Numba prunes the branch, in which `key` has no type.
         if use_table:  # noqa: SIM102
             if entry >= 0:
-                table[entry].key, table[entry].first_child, table[entry].num_children = (
-                    key,
-                    first,
-                    n,
-                )
+                new = table[entry]
+                new.key, new.first_child, new.num_children, new.age = key, first, n, shared[AGE]
 
     return reset_tree, expand, wins_immediately

@@ -45,7 +45,7 @@ def keep_subtree(game: Game, trees: ThreadWorkspace, s: Any) -> bool:
     nodes[:size] = kept[:size]
     shared[SIZE] = size
     trees.states[START] = s
-    trees.table["first_child"] = UNEXPANDED  # the entries refer to the old tree
+    trees.clear_table()  # the entries refer to the old tree
     return True
 
 

@@ -39,17 +39,26 @@ def node_dtype(policy: str, action_dtype: ActionType = np.int16) -> np.dtype[np.
 def entry_dtype(action_dtype: ActionType) -> np.dtype[np.void]:
     """Return the record dtype of an entry of the transposition table.
 
-    An entry is the block of a position's children.
+    An entry is the block of a position's children. It is empty unless its age is that of the table,
+    so that a table is cleared by a new age: a search of milliseconds has no time to write it all.
     """
     return np.dtype(
-        [("key", np.uint64), ("first_child", np.int32), ("num_children", action_dtype)], align=True
+        [
+            ("key", np.uint64),
+            ("first_child", np.int32),
+            ("num_children", action_dtype),
+            ("age", np.uint16),
+        ],
+        align=True,
     )
 
 
 # Array shared by the threads of a tree: the lock, at the index
-# `ludoteca.agents.search.sequential.lock.LOCK_INDEX`, and the number of nodes, at SIZE.
-SIZE = 1
-SHARED = 2  # length of the array
+# `ludoteca.agents.search.sequential.lock.LOCK_INDEX`, the number of nodes, at SIZE, and the age of
+# the transposition table, at AGE.
+SIZE, AGE = 1, 2
+SHARED = 3  # length of the array
+MAX_AGE = 2**16 - 1  # after which ages begin at 1 again; 0 is that of a new table
 
 # Positions of a thread: the root's, that of the simulation, and a spare one.
 START, CURRENT, SPARE = range(3)

@@ -7,7 +7,15 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
 from ludoteca.agents.search.leaf_parallel import num_playout_states
-from ludoteca.agents.search.sequential.tree import NUM_STATES, SHARED, entry_dtype, node_dtype
+from ludoteca.agents.search.sequential.tree import (
+    AGE,
+    MAX_AGE,
+    NUM_STATES,
+    SHARED,
+    SIZE,
+    entry_dtype,
+    node_dtype,
+)
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
@@ -28,7 +36,7 @@ class ThreadWorkspace(NamedTuple):
     @property
     def size(self) -> int:
         """Number of nodes of the tree."""
-        return int(self.shared[-1])
+        return int(self.shared[SIZE])
 
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "ThreadWorkspace":
@@ -48,9 +56,15 @@ class ThreadWorkspace(NamedTuple):
             self.nodes, self.shared, self.table, *_make_thread_arrays(game, config)
         )
 
+    def clear_table(self) -> None:
+        """Clear the transposition table, as `reset_tree` of `expansion.make_expansion` does."""
+        self.shared[AGE] = self.shared[AGE] % MAX_AGE + 1
+        if self.shared[AGE] == 1:  # ages begin again
+            self.table["age"] = 0
+
     def reset(self, s: Any, rng: int) -> None:
         """Reset the tree to position `s`; `rng` is the new state of the random stream."""
-        self.shared[:] = 0
+        self.shared[: SIZE + 1] = 0  # not the age of the table
         self.states[0] = s
         for name in ("last_seen", "simulation", "mast_visits", "mast_value"):
             self.work[name] = 0
