@@ -209,7 +209,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     # 4.3027, and the standard error is 8.5440 / sqrt(3), or 43.589 / sqrt(3).
     assert "| all training games | 77 | 27.0, 10.0, 20.0 | 19.0 (-2.2 to 40.2) |" in text
     assert "| above 90 | 90.0, 10.0, 20.0 | 40.0 (-68.3 to 148.3) |" in text
-    assert "rows have the results of 3 training runs,\nwith the seeds 0, 1, 2, and" in text
+    assert "rows have the results of training runs with the seeds\n0, 1, 2, or with" in text
     assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
     assert "| simple | 150,000 | 42 | 0.0, 10.0, 20.0 | 10.0 (-14.8 to 34.8) |  |" in text
     assert "| simple | 300,000 | 55 | 27.0, 10.0, 20.0 | 19.0 (-2.2 to 40.2) |" in text
@@ -255,6 +255,7 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     assert "## Ablation" in text
     assert "(table 4.1)" not in text
     assert "for 80 of 88 runs" in text
+    assert "(table 4.2" not in text
     assert valid_records(out, PARTS) == records
     games = {"games": 10**9}
     longer = {k: replace(run, options=games, settings=games) for k, run in PAPER_TASKS.items()}
@@ -264,6 +265,17 @@ def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, t
     records["tanaka2018"][some[0]] = record_of(fake_runs / some[0])
     write_report(STUDY, records, out, fake_runs)
     assert "(table 4.1)" in (out / "report.md").read_text()
+
+
+@pytest.mark.usefixtures("unrendered_figures")
+def test_means_over_seeds_need_all_of_them(fake_runs, tmp_path):
+    records = {part: {} for part in PARTS}
+    records["tanaka2018"]["best"] = record_of(fake_runs / "best")
+    records["seeds"]["seed-2-best"] = record_of(fake_runs / "seed-2-best")
+    write_report(STUDY, records, tmp_path / "report", fake_runs)
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "| all training games | 77 | 27.0, 20.0 | - |" in text
+    assert "70.0 (67.1 to 72.8), 60.0 (56.9 to 63.0) | - |" in text
 
 
 @pytest.mark.usefixtures("unrendered_figures")
