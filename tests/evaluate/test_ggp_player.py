@@ -160,7 +160,7 @@ def test_messages_during_a_search_are_answered(serve, monkeypatch, last):
     searching = threading.Event()
 
     class Patient(RandomAgent):
-        """Agent whose first search goes on until it is stopped."""
+        """Agent whose first search continues until it is stopped."""
 
         monitor = None
 
