@@ -95,6 +95,7 @@ class Person:
                 with self.page.expect_response(re.compile(r"/api/games/")):
                     field.fill(value)
                     field.blur()
+        self.page.locator("[aria-busy]").wait_for(state="detached")  # the form has all changes
         for seat in self.page.locator("select[id^=seat-]").all()[1:]:
             seat.select_option(opponent)
         self.page.locator("#option-move_delay").fill("0")

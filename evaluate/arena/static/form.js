@@ -19,8 +19,10 @@ export class GameForm {
     this.load();
   }
 
-  // Loads the form for the present parameters; answers to earlier requests are ignored.
+  // Loads the form for the present parameters; answers to earlier requests are ignored. Until then
+  // the host is busy (`aria-busy`).
   async load() {
+    this.host.setAttribute("aria-busy", "true");
     this.loads = (this.loads ?? 0) + 1;
     const load = this.loads;
     const isOld = () => load !== this.loads || this.host.dataset.game !== this.game.name;
@@ -31,6 +33,7 @@ export class GameForm {
       this.problem = "";
     } catch (error) {
       if (isOld()) return;
+      this.host.removeAttribute("aria-busy");
       if (!this.form) {
         this.host.replaceChildren(h("p", { class: "error", role: "alert" }, error.message));
         return;
@@ -40,6 +43,7 @@ export class GameForm {
       return;
     }
     this.draw();
+    this.host.removeAttribute("aria-busy");
   }
 
   draw() {
