@@ -17,9 +17,10 @@ from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese.agents import agent_title, total_lives
 from ludoteca.evaluate.studies.geese.conclusions import conclusions
 from ludoteca.evaluate.studies.geese.dead_ends import DEPENDS, DeadEnds, count_verdicts
-from ludoteca.evaluate.studies.geese.seeds import ONE_RUN, by_seed, mean_contrast, of_first_seed
+from ludoteca.evaluate.studies.geese.seeds import ONE_RUN, mean_contrast
 from ludoteca.evaluate.studies.geese.study import make_study
 from ludoteca.evaluate.studies.report import write_report
+from ludoteca.evaluate.studies.seeds import by_seed, of_first_seed
 from ludoteca.evaluate.studies.study import make_record, read_records
 
 

@@ -10,7 +10,8 @@ from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.studies.conclusions import Conclusion, conclusions_of
 from ludoteca.evaluate.studies.geese.agents import agent_title
 from ludoteca.evaluate.studies.geese.dead_ends import FLAT, among_four, count_verdicts, in_matches
-from ludoteca.evaluate.studies.geese.seeds import mean_contrast, of_first_seed
+from ludoteca.evaluate.studies.geese.seeds import mean_contrast
+from ludoteca.evaluate.studies.seeds import of_first_seed
 from ludoteca.evaluate.studies.study import Records
 
 

@@ -13,7 +13,7 @@ from ludoteca.evaluate.figures import SMALL, Panel, Series, panels_png, percenta
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.repetitions import range_95, repeat_competition
 from ludoteca.evaluate.studies.geese.agents import DECLARED, THESIS, Labels, agent_title, ratings
-from ludoteca.evaluate.studies.geese.seeds import of_first_seed
+from ludoteca.evaluate.studies.seeds import of_first_seed
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.tournament.plots import rating_distribution
 

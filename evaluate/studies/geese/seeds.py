@@ -1,10 +1,5 @@
-"""Networks of several training seeds in the report on Hungry Geese.
+"""Networks of several training seeds in the report on Hungry Geese."""
 
-The tasks of the study train networks with seed 0. The tasks `seed-SEED-NAME` repeat the task `NAME`
-with another seed: a network, or a competition of the networks with that seed.
-"""
-
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,9 +7,9 @@ from ludoteca.evaluate.markdown import mean_text
 from ludoteca.evaluate.statistics.differences import mean_interval
 from ludoteca.evaluate.statistics.outcomes import read_outcomes
 from ludoteca.evaluate.statistics.verdicts import verdict_by_interval
+from ludoteca.evaluate.studies.seeds import by_seed
 from ludoteca.evaluate.studies.study import Records
 
-REPEATED = re.compile(r"seed-(\d+)-(.+)")
 # In place of a verdict on a way of training, which needs several training runs with their seeds.
 ONE_RUN = "no verdict"
 MIN_SEEDS = 3  # for a verdict
@@ -41,20 +36,6 @@ class SeedMean(NamedTuple):
     def verdict(self) -> str:
         """Verdict on the claim that the difference is positive; `ONE_RUN` with too few seeds."""
         return ONE_RUN if self.seeds < MIN_SEEDS else verdict_by_interval(self.low, self.high)
-
-
-def of_first_seed(records: Records) -> Records:
-    """Return the records without those of further seeds."""
-    return {name: record for name, record in records.items() if not REPEATED.fullmatch(name)}
-
-
-def by_seed(records: Records, name: str) -> dict[int, Mapping[str, Any]]:
-    """Return the finished tasks that repeat the task `name`, itself included, by seed."""
-    found = {0: records[name]} if name in records else {}
-    for task, record in records.items():
-        if (match := REPEATED.fullmatch(task)) and match[2] == name:
-            found[int(match[1])] = record
-    return dict(sorted(found.items()))
 
 
 def mean_contrast(records: Records, name: str, weights: Sequence[float]) -> SeedMean:

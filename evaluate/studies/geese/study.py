@@ -12,6 +12,7 @@ from ludoteca.evaluate.statistics import intervals, outcomes, repetitions, verdi
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.geese import agents, conclusions, dead_ends, plots, seeds
 from ludoteca.evaluate.studies.runner import study_command
+from ludoteca.evaluate.studies.seeds import by_seed, of_first_seed
 from ludoteca.evaluate.studies.study import Study, read_metrics
 from ludoteca.files import read_json, write_atomically
 
@@ -65,21 +66,16 @@ def make_study(
                 raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
-    modules = (
-        intervals,
-        lives,
-        outcomes,
-        repetitions,
-        verdicts,
-        agents,
-        dead_ends,
-        conclusions,
-        seeds,
-    )
+    statistics = (intervals, lives, outcomes, repetitions, verdicts)
+    modules = (*statistics, agents, dead_ends, conclusions, seeds)
     needed = {"real": "part real needs recorded games: --episodes FILE ..."}
     labels = {name: t.label for tasks in parts.values() for name, t in tasks.items() if t.label}
     return declaration.make_study(
-        template_names={"document": agents.THESIS}
+        template_names={
+            "document": agents.THESIS,
+            "by_seed": by_seed,
+            "of_first_seed": of_first_seed,
+        }
         | {name: value for module in modules for name, value in vars(module).items()},
         draw=partial(plots.draw, labels=labels),
         unavailable={} if episodes else needed,

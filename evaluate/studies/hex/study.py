@@ -1,6 +1,5 @@
 """Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with further runs."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ from ludoteca.evaluate.studies.data import read_data
 from ludoteca.evaluate.studies.declaration import Declaration
 from ludoteca.evaluate.studies.hex import curves
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import Records, Study, Task, settings_of
+from ludoteca.evaluate.studies.seeds import by_seed
+from ludoteca.evaluate.studies.study import Study, Task, settings_of
 
 # Against these, all games in a seat are the same, as the networks are deterministic, too.
 DETERMINISTIC_OPPONENTS = ("heuristic", "conductance")
@@ -37,7 +37,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "reached": reached,
             "greedy_wins": greedy_wins,
             "greedy_results": greedy_results,
-            "runs_by_seed": runs_by_seed,
+            "by_seed": by_seed,
             "mean_text": mean_text,
         },
         draw=curves.draw,
@@ -98,15 +98,6 @@ def greedy_results(runs: Iterable[Mapping[str, Any]]) -> list[str]:
         opponent, seat = run["config"]["opponent"], run["config"]["agent_seat"]
         texts.append(result_text(evaluation_result(run, opponent, seat), opponent))
     return texts
-
-
-def runs_by_seed(records: Records, name: str) -> list[Mapping[str, Any]]:
-    """Return the finished runs with the settings of the task `name`, in the order of their seeds.
-
-    The further seeds are those of the tasks `seed-SEED-NAME`.
-    """
-    found = [run for task, run in records.items() if re.fullmatch(rf"(seed-\d+-)?{name}", task)]
-    return sorted(found, key=lambda run: int(run["config"]["seed"]))
 
 
 reproduce = study_command(
