@@ -80,6 +80,27 @@ def test_matches_last_until_enough_games_are_decided(
     assert {key: cell[key] for key in expected} == expected
 
 
+def test_a_tuning_match_ends_early_if_its_constants_cannot_replace_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 20 decided games 15 wins are needed, so that the sixth loss decides."""
+    outcomes = {"a": "WL" * 20, "b": "WWWL" * 10}
+
+    def play(game: Any, specs: tuple[str, str], count: int, *, seed: int, first_game: int) -> Any:
+        name = "a" if "alpha=0.1" in specs[0] else "b"
+        played = outcomes[name][first_game : first_game + count]
+        wins, losses, draws = (played.count(letter) for letter in "WLD")
+        record = SimpleNamespace(wins=wins, losses=losses, draws=draws)
+        return SimpleNamespace(totals=(record,), seconds=1.0)
+
+    monkeypatch.setattr(decided_games, "play_match", play)
+    arguments = ("tron", "ucb1", "policy.alpha=2", ("policy.alpha=0.1", "policy.alpha=1"))
+    full = tune_policy(tmp_path / "full.json", *arguments, "simulations=3", 20)
+    early = tune_policy(tmp_path / "early.json", *arguments, "simulations=3", 20, early_stop=True)
+    assert [cell["games"] for cell in full["cells"]] == [20, 20]
+    assert [cell["games"] for cell in early["cells"]] == [12, 20]
+    assert early["chosen"] == full["chosen"] == "policy.alpha=1"
+
 def test_constants_replace_the_reference_only_if_their_interval_lies_above_one_half() -> None:
     def cells(*wins: int) -> list[dict[str, Any]]:
         return [{"constants": f"c{k}", "wins": x, "losses": 100 - x} for k, x in enumerate(wins)]

@@ -4,6 +4,7 @@ Perick, St-Pierre, Maes and Ernst, "Comparison of different selection strategies
 search for the game of Tron" (CIG 2012), count only such games.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from ludoteca.envs.game import Game
@@ -27,16 +28,24 @@ def agent_spec(policy: str, constants: str, budget: str) -> str:
     return ",".join(filter(None, (f"mcts:policy={policy}", constants, budget, OPTIONS)))
 
 
-def play_decided(game: Game, specs: tuple[str, str], decided: int, seed: int) -> Cell:
+def play_decided(
+    game: Game,
+    specs: tuple[str, str],
+    decided: int,
+    seed: int,
+    is_settled: Callable[[Cell], bool] | None = None,
+) -> Cell:
     """Play games of two agents until `decided` of them are not drawn; return the results.
 
     The last games may bring one decided game more, since each agent plays each seat equally often.
+    The games do not depend on `is_settled`, which only ends the match earlier.
 
     Args:
         game: the game.
         specs: spec strings of the agents.
         decided: number of decided games.
         seed: seed of the match.
+        is_settled: called with the results after every two games; the match ends if it is true.
 
     Returns:
         `"wins"` and `"losses"` of the first agent, `"draws"`, `"games"` and `"seconds"`.
@@ -46,7 +55,9 @@ def play_decided(game: Game, specs: tuple[str, str], decided: int, seed: int) ->
     while (missing := decided - cell["wins"] - cell["losses"]) > 0:
         if cell["games"] >= GAMES_PER_DECIDED * decided:
             break
-        count = missing + missing % 2
+        if is_settled is not None and is_settled(cell):
+            break
+        count = missing + missing % 2 if is_settled is None else 2
         result = play_match(game, specs, count, seed=seed, first_game=cell["games"])
         record = result.totals[0]
         for key, value in (

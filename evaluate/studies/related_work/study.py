@@ -54,7 +54,7 @@ GRIDS = {
 # Tron with the paper's time per move: budget, and decided games of each match of the tuning and of
 # each pair. The part with these tasks takes hours, and runs only if it is named.
 TIMED_PART, TIMED_BUDGET = "tron-100ms", "seconds=0.1"
-TIMED_TUNING_DECIDED, TIMED_PAIR_DECIDED = 20, 12
+TIMED_TUNING_DECIDED, TIMED_PAIR_DECIDED = 20, 8
 # Tron by size of the run: board, search budget per move, and decided games of each match of the
 # tuning and of each pair.
 TRON_SIZES = {
@@ -195,7 +195,7 @@ def timed_tasks(game: str) -> Tasks:
             name = f"timed-tuning-{policy}-{k}"
             settings: dict[str, Any] = {
                 **common, "policy": policy, "reference": reference, "grid": (constants,),
-                "decided": TIMED_TUNING_DECIDED,
+                "decided": TIMED_TUNING_DECIDED, "early_stop": True,
             }  # fmt: skip
             tasks[name] = Task(
                 name, f"{COMMANDS}.tuning", {**settings, "out": "{artifact}"}, settings,

@@ -24,6 +24,7 @@ def tune_policy(
     budget: str = "simulations=200",
     decided: int = 100,
     seed: int = 1,
+    early_stop: bool = False,
 ) -> dict[str, Any]:
     """Play matches of a policy with other constants against its reference; write the results.
 
@@ -36,12 +37,19 @@ def tune_policy(
         budget: search budget per move of both agents: simulations=N or seconds=X.
         decided: number of decided games of each match.
         seed: seed of each match.
+        early_stop: end a match as soon as its constants have lost so many games that they could not
+            replace the reference even if they won all that remain.
     """
     rules, cells = make_game(game), list[Cell]()
     opponent = agent_spec(policy, reference, budget)
+
+    def is_settled(cell: Cell) -> bool:
+        return wilson(max(decided - cell["losses"], 0), decided)[0] <= 0.5
+
     for constants in grid:
         specs = (agent_spec(policy, constants, budget), opponent)
-        cells.append({"constants": constants, **play_decided(rules, specs, decided, seed)})
+        match = play_decided(rules, specs, decided, seed, is_settled if early_stop else None)
+        cells.append({"constants": constants, **match})
     chosen = choose_constants(cells, reference)
     return write_cells(out, {"policy": policy, "reference": reference, "chosen": chosen}, cells)
 
