@@ -101,6 +101,7 @@ def test_a_tuning_match_ends_early_if_its_constants_cannot_replace_the_reference
     assert [cell["games"] for cell in early["cells"]] == [12, 20]
     assert early["chosen"] == full["chosen"] == "policy.alpha=1"
 
+
 def test_constants_replace_the_reference_only_if_their_interval_lies_above_one_half() -> None:
     def cells(*wins: int) -> list[dict[str, Any]]:
         return [{"constants": f"c{k}", "wins": x, "losses": 100 - x} for k, x in enumerate(wins)]
