@@ -38,7 +38,7 @@ def tune_policy(
         decided: number of decided games of each match.
         seed: seed of each match.
         early_stop: end a match as soon as its constants have lost so many games that they could not
-            replace the reference even if they won all that remain.
+            replace the reference even if they won all others of `decided` games.
     """
     rules, cells = make_game(game), list[Cell]()
     opponent = agent_spec(policy, reference, budget)
