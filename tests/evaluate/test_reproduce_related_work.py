@@ -24,6 +24,14 @@ from ludoteca.evaluate.studies.study import Tasks, make_record, settings_of
 SMALL_TRON = "tron:rows=4,columns=4"
 
 
+def match_result(outcomes: str) -> Any:
+    """Result of a match whose games the first agent won (W), lost (L) or drew (D)."""
+    wins, losses, draws = (outcomes.count(letter) for letter in "WLD")
+    return SimpleNamespace(
+        totals=(SimpleNamespace(wins=wins, losses=losses, draws=draws),), seconds=1.0
+    )
+
+
 @pytest.mark.interpreted
 def test_the_policy_chooses_the_move_with_the_highest_bound() -> None:
     game = make_game("tictactoe")
@@ -68,12 +76,9 @@ def test_matches_last_until_enough_games_are_decided(
     outcomes: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def play(game: Any, specs: Any, count: int, *, seed: int, first_game: int) -> Any:
-        played = outcomes[first_game : first_game + count]
         assert count % 2 == first_game % 2 == 0  # both agents play each seat equally often
         assert seed == 7
-        wins, losses, draws = (played.count(letter) for letter in "WLD")
-        record = SimpleNamespace(wins=wins, losses=losses, draws=draws)
-        return SimpleNamespace(totals=(record,), seconds=1.0)
+        return match_result(outcomes[first_game : first_game + count])
 
     monkeypatch.setattr(decided_games, "play_match", play)
     cell = play_decided(make_game("tron"), ("a", "b"), 5, 7)
@@ -88,10 +93,7 @@ def test_a_tuning_match_ends_early_if_its_constants_cannot_replace_the_reference
 
     def play(game: Any, specs: tuple[str, str], count: int, *, seed: int, first_game: int) -> Any:
         name = "a" if "alpha=0.1" in specs[0] else "b"
-        played = outcomes[name][first_game : first_game + count]
-        wins, losses, draws = (played.count(letter) for letter in "WLD")
-        record = SimpleNamespace(wins=wins, losses=losses, draws=draws)
-        return SimpleNamespace(totals=(record,), seconds=1.0)
+        return match_result(outcomes[name][first_game : first_game + count])
 
     monkeypatch.setattr(decided_games, "play_match", play)
     arguments = ("tron", "ucb1", "policy.alpha=2", ("policy.alpha=0.1", "policy.alpha=1"))
