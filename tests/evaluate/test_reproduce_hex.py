@@ -223,7 +223,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     assert f"replay buffer of 30,000 instead of 300 | 27.0 (27.0 to 27.0) | {row}" in text
     assert "rewards 100 | - | 70.0, 70.0, 70.0, 70.0, 1 diverged | - | - | 0.05," in text
     assert f"- `ablation-weights-1`: {DIVERGED}." in text
-    assert "float32 less bfloat16 with the same seed, is\n0.0 (0.0 to 0.0) %" in text
+    assert "float32 less bfloat16 with the same seed, is\n0.0 (0.0 to 0.0) points" in text
     greedy = "27.0 | 90.0 | 70.0 (67.1 to 72.8) |"
     assert f"| `second` | 9 | {greedy} {greedy}" in text
     assert f"| `simple` | 55 | {greedy} {greedy}" in text
@@ -232,7 +232,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
         "60.0 (35.2 to 84.8) | won, won, won |"
     ) in text
     assert "| `mirrored` | `conductance:epsilon=0.2` | 69 | 0.0, 10.0, 20.0 | 10.0" in text
-    assert "`mirrored` less `simple` with the same seed, is 50.0 (50.0 to 50.0) %" in text
+    assert "`mirrored` less `simple` with the same seed, is 50.0 (50.0 to 50.0) points" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # targets of 98 % and 100 %
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
