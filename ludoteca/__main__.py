@@ -124,7 +124,7 @@ COMMANDS = {
     ),
     "export": Command(
         "ludoteca.evaluate.cli.export:export",
-        "Export an agent as a Kaggle submission or an ONNX file.",
+        "Export an agent as a Kaggle submission, an ONNX or a Keras file.",
     ),
     "new-game": Command(
         "ludoteca.evaluate.cli.new_game:new_game",

@@ -23,11 +23,39 @@ class Ratings:
         elo: ratings; a difference of 100 means an expected score of 64 %. Shape `[agents]`.
         low: lower ends of the confidence intervals. Shape `[agents]`.
         high: upper ends. Shape `[agents]`.
+        covariance: covariance of the errors of the ratings, in squared Elo points. Shape
+            `[agents, agents]`. None if it is not known.
     """
 
     elo: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    covariance: NDArray[np.float64] | None = None
+
+    def difference(
+        self, first: int, second: int, confidence: float = 0.95
+    ) -> tuple[float, float, float]:
+        """Return the rating of one agent minus that of another, and its normal interval.
+
+        Args:
+            first: index of an agent.
+            second: index of the agent whose rating is subtracted.
+            confidence: level of the interval.
+
+        Raises:
+            ValueError: if the covariance is not known.
+        """
+        from scipy.stats import norm
+
+        if self.covariance is None:
+            raise ValueError("an interval of a difference needs the covariance, which is None")
+        signs = np.zeros(len(self.elo))
+        signs[first] += 1
+        signs[second] -= 1
+        error = math.sqrt(max(0.0, float(signs @ self.covariance @ signs)))
+        half_width = float(norm.isf((1 - confidence) / 2)) * error
+        center = float(self.elo[first] - self.elo[second])
+        return center, center - half_width, center + half_width
 
 
 def elo_difference(score: float) -> float | None:
@@ -88,7 +116,8 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
     positive_orders = {order: float(count) for order, count in orders.items() if count > 0}
     _check_orders(positive_orders, agents)
     if not positive_orders:  # one agent without games
-        return Ratings(np.zeros(agents), np.zeros(agents), np.zeros(agents))
+        zeros = np.zeros(agents)
+        return Ratings(zeros, zeros, zeros, np.zeros((agents, agents)))
     for i, j in {pair for order in positive_orders for pair in _pairs(order)}:
         positive_orders[((i, j),)] = positive_orders.get(((i, j),), 0.0) + VIRTUAL_DRAWS
     counts = np.array(list(positive_orders.values()))  # games `[orders]`
@@ -127,9 +156,8 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
     covariance = inverse @ (errors.T * counts @ errors) @ inverse
     half_widths = norm.isf((1 - confidence) / 2) * np.sqrt(np.maximum(np.diag(covariance), 0))
     t = t - t.mean()
-    return Ratings(
-        ELO_PER_UNIT * t, ELO_PER_UNIT * (t - half_widths), ELO_PER_UNIT * (t + half_widths)
-    )
+    low, high = ELO_PER_UNIT * (t - half_widths), ELO_PER_UNIT * (t + half_widths)
+    return Ratings(ELO_PER_UNIT * t, low, high, ELO_PER_UNIT**2 * covariance)
 
 
 def _choices(

@@ -44,7 +44,8 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
     """Return the command of a study; its options are the parameters of `run_study` and of `make`.
 
     Args:
-        make: function that returns the study; the `Args:` of its docstring are help texts.
+        make: function that returns the study; the `Args:` of its docstring are help texts, and its
+            parameters have defaults.
         summary: help text of the command.
     """
     make_parameters = signature(make).parameters
@@ -62,10 +63,20 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
     # The help texts of the options are the `Args:` of both docstrings.
     help_texts = [(getdoc(each) or "").partition("Args:\n")[2] for each in (make, run_study)]
     lines = "\n".join(text.partition("\n\n")[0] for text in help_texts)
-    reproduce.__doc__ = f"{summary}\n\n{HELP_ON_RESUMING}\n\nArgs:\n{lines}"
+    text = f"{summary}\n\n{parts_text(make())}\n\n{HELP_ON_RESUMING}"
+    reproduce.__doc__ = f"{text}\n\nArgs:\n{lines}"
     reproduce.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     reproduce.__annotations__ = {p.name: p.annotation for p in parameters}
     return reproduce
+
+
+def parts_text(study: Study) -> str:
+    """Return the names of a study's parts, and of those that only run if they are named."""
+    text = f"Parts: {', '.join(study.parts)}."
+    if study.optional_parts:
+        names = ", ".join(part for part in study.parts if part in study.optional_parts)
+        text += f" `--part all` leaves out {names}, as it takes very long."
+    return text
 
 
 def run_study(
@@ -85,8 +96,7 @@ def run_study(
         out: folder for the report; by default docs/results/NAME, and for fast runs a folder in
             `runs`.
         runs: folder for games, networks and matches, with a folder for each study.
-        part: name of the part of the study to run, or "all" but those that take very long. The
-            report keeps its results of the other parts.
+        part: part of the study to run, or "all". The report keeps its results of the other parts.
         processes: number of concurrent tasks, except in parts whose tasks use all cores; one for
             each core by default.
         executor: executor of the tasks: local, or a Ray cluster: ray (this machine), ray:auto,

@@ -109,7 +109,7 @@ def test_at_equal_time_an_agent_has_fewer_simulations_the_more_they_cost(tmp_pat
     assert [(cell["cost"], cell["simulations"]) for cell in content["cells"]] == [(1.6, 5)]
     assert [spec.count("simulations=5") for spec in specs[0]] == [1, 0]
     assert [spec.count("simulations=8") for spec in specs[0]] == [0, 1]
-    assert amaf.mean_cost({"tictactoe": content}, "rave") == 1.6
+    assert amaf.mean_cost({"tictactoe": content}, amaf="rave") == 1.6
 
 
 @pytest.mark.interpreted
@@ -172,8 +172,27 @@ def test_a_grid_has_a_cell_for_each_urgency(tmp_path):
         fpu=("inf", "0.5"),
     )  # fmt: skip
     assert [cell["fpu"] for cell in content["cells"]] == ["inf", "0.5"]
-    with pytest.raises(ValueError, match="fpu and equal_time exclude each other"):
-        play_grid(tmp_path / "no.json", "tictactoe", fpu=("inf",), equal_time=True)
+
+
+def test_searches_with_first_play_urgency_play_at_equal_time(tmp_path, monkeypatch):
+    measured = []
+
+    def relative_cost(rules, spec, rival, seed):
+        measured.append(spec)
+        return 2.0 * len(measured)
+
+    monkeypatch.setattr(grid, "relative_cost", relative_cost)
+    content = play_grid(
+        tmp_path / "results.json", "tictactoe", ("rave",), simulations=8, games=2,
+        fpu=("inf", "0.5"), equal_time=True,
+    )  # fmt: skip
+    kept = [{key: cell[key] for key in ("fpu", "cost", "simulations")} for cell in content["cells"]]
+    assert kept == [
+        {"fpu": "inf", "cost": 2.0, "simulations": 4},
+        {"fpu": "0.5", "cost": 4.0, "simulations": 2},
+    ]
+    assert ["amaf.fpu=True" in spec for spec in measured] == [True, True]
+    assert ["fpu=0.5" in spec for spec in measured] == [False, True]
 
 
 def cell(amaf_name, wins, games=200, **settings):

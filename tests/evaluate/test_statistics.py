@@ -8,7 +8,13 @@ import pytest
 from scipy import stats
 
 from ludoteca.evaluate.statistics.ranks import friedman, groups, nemenyi, ranks
-from ludoteca.evaluate.statistics.ratings import ELO_PER_UNIT, VIRTUAL_DRAWS, rate, rate_orders
+from ludoteca.evaluate.statistics.ratings import (
+    ELO_PER_UNIT,
+    VIRTUAL_DRAWS,
+    Ratings,
+    rate,
+    rate_orders,
+)
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm, signed_rank
 from ludoteca.evaluate.studies.ggp.uaemex2021 import FRIEDMAN, POLICIES, WILCOXON, WINS
 from ludoteca.evaluate.tournament.analysis import analyze
@@ -151,6 +157,11 @@ def test_rating_difference_of_two_agents_follows_their_score():
     half_width = 1.959964 * ELO_PER_UNIT / math.sqrt(1001 * score * (1 - score)) / 2
     np.testing.assert_allclose(ratings.high - ratings.elo, half_width, rtol=1e-3)
     np.testing.assert_allclose(ratings.elo - ratings.low, half_width, rtol=1e-3)
+    # The errors of the two ratings are opposite, so that of their difference is twice that of one.
+    expected = ratings.elo[0] - ratings.elo[1] + 2 * half_width * np.array([0, -1, 1])
+    assert ratings.difference(0, 1) == pytest.approx(expected, rel=1e-3)
+    assert ratings.difference(1, 0) == pytest.approx(-expected[[0, 2, 1]], rel=1e-3)
+    assert ratings.difference(1, 1) == (0, 0, 0)
 
 
 def test_ratings_of_several_agents_maximize_the_likelihood():
@@ -165,6 +176,11 @@ def test_ratings_of_several_agents_maximize_the_likelihood():
     for direction in np.eye(5):
         for step in (-1, 1):
             assert likelihood(elo + step * direction) < likelihood(elo)
+
+
+def test_difference_of_ratings_needs_their_covariance():
+    with pytest.raises(ValueError, match="needs the covariance"):
+        Ratings(*np.zeros((3, 2))).difference(0, 1)
 
 
 def test_draws_narrow_rating_intervals():
@@ -187,14 +203,17 @@ def test_rating_intervals_have_their_coverage():
     truth = np.array([-100.0, -20.0, 20.0, 100.0])
     p = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
     upper = np.triu_indices(4, 1)
-    covered = []
+    covered, differences_covered = [], []
     for _ in range(1000):
         wins = np.zeros((4, 4))
         wins[upper] = rng.binomial(100, p[upper])
         wins.T[upper] = 100 - wins[upper]
         ratings = rate(wins, np.zeros((4, 4)))
         covered.append((ratings.low < truth) & (truth < ratings.high))
+        _, low, high = ratings.difference(0, 2)
+        differences_covered.append(low < truth[0] - truth[2] < high)
     assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    assert np.mean(differences_covered) == pytest.approx(0.95, abs=0.02)
 
 
 def test_groups_that_did_not_play_each_other_cannot_be_rated():

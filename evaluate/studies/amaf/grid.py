@@ -3,6 +3,7 @@
 The command is `python -m ludoteca.evaluate.studies.amaf.grid`.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +70,11 @@ def play_grid(
         seed: seed of each match.
         equal_time: whether the agents have equal time instead of equal simulations.
         fpu: first-play urgencies of actions without AMAF statistics; those with them have their
-            AMAF mean. By default every action is visited once first. Not with equal_time.
+            AMAF mean. By default every action is visited once first.
 
     Raises:
-        ValueError: if an option is out of range, or two exclude each other.
+        ValueError: if an option is out of range.
     """
-    if fpu and equal_time:
-        raise ValueError("fpu and equal_time exclude each other")
     check_integer("games", games, 1, 10**9)
     check_integer("simulations", simulations, 1, 10**9)
     for name in amaf:
@@ -85,20 +84,17 @@ def play_grid(
     for name in amaf:
         for constant in constants:
             for bias in (None,) if name == "none" else biases:
-                spec = agent_spec(name, constant, bias, simulations)
-                budget = dict[str, Any]()
-                if equal_time:
-                    cost = relative_cost(rules, spec, rival, seed)
-                    own = max(round(simulations / cost), 1)
-                    budget = {"cost": cost, "simulations": own}
-                    spec = agent_spec(name, constant, bias, own)
                 settings = {"amaf": name, "constant": constant, "bias": bias}
-                for urgency in fpu or (None,):
-                    if urgency is not None:
-                        spec = agent_spec(name, constant, bias, simulations, urgency)
-                        budget = {"fpu": urgency}
-                    result = play_match(rules, (spec, rival), games, seed=seed)
-                    cells.append(match_cell(settings, result) | budget)
+                for urgency in fpu or ("",):
+                    spec_of = partial(agent_spec, name, constant, bias, fpu=urgency)
+                    details: dict[str, Any] = {"fpu": urgency} if urgency else {}
+                    own = simulations
+                    if equal_time:
+                        cost = relative_cost(rules, spec_of(simulations), rival, seed)
+                        own = max(round(simulations / cost), 1)
+                        details |= {"cost": cost, "simulations": own}
+                    result = play_match(rules, (spec_of(own), rival), games, seed=seed)
+                    cells.append(match_cell(settings, result) | details)
     return write_cells(out, {"game": game}, cells)
 
 

@@ -30,18 +30,19 @@ AT_EQUAL_TIME: Mapping[str, Any] = {"amaf": ("rave", "grave"), "equal_time": Tru
 MORE_SIMULATIONS: Mapping[str, Any] = {
     "simulations": 1_000, "games": 50, "constants": (0.0,), "biases": OTHER_BIASES,
 }  # fmt: skip
+# As in MoGo, an action without visits has its AMAF mean as first-play urgency; without AMAF
+# statistics it is visited first ("inf"), or counts as even ("0.5").
+FIRST_PLAY_URGENCY: Mapping[str, Any] = {
+    "amaf": ("rave", "grave"), "constants": (0.0,), "biases": OTHER_BIASES, "fpu": ("inf", "0.5"),
+}  # fmt: skip
 OTHER_BUDGETS: dict[str, Mapping[str, Any]] = {
     "equal-time": AT_EQUAL_TIME,
     "more-simulations": MORE_SIMULATIONS,
     "more-time": {**MORE_SIMULATIONS, **AT_EQUAL_TIME},
-    # As in MoGo, an action without visits has its AMAF mean as first-play urgency; without AMAF
-    # statistics it is visited first ("inf"), or counts as even ("0.5").
-    "first-play-urgency": {
-        "amaf": ("rave", "grave"),
-        "constants": (0.0,),
-        "biases": OTHER_BIASES,
-        "fpu": ("inf", "0.5"),
-    },
+    "first-play-urgency": FIRST_PLAY_URGENCY,
+    "urgency-equal-time": {**FIRST_PLAY_URGENCY, **AT_EQUAL_TIME},
+    "urgency-more-simulations": {**MORE_SIMULATIONS, **FIRST_PLAY_URGENCY},
+    "urgency-more-time": {**MORE_SIMULATIONS, **FIRST_PLAY_URGENCY, **AT_EQUAL_TIME},
 }
 # Games of RAVE against UCB-alpha2 that were reported before this study, without their settings.
 EARLIER = {"game": "atari_go", "wins": 73, "draws": 0, "games": 100}
@@ -103,29 +104,29 @@ def pool(records: Records, **selected: Any) -> dict[str, int]:
         selected: values of cells, such as `amaf="rave", constant=0.0`; all cells with them count. A
             tuple has several values of which a cell has one.
     """
+    cells = select_cells(records, **selected)
+    return {key: sum(cell[key] for cell in cells) for key in ("wins", "draws", "games")}
+
+
+def mean_cost(records: Records, **selected: Any) -> float:
+    """Return the mean processor time of a simulation, relative to one of the opponent.
+
+    Args:
+        records: records of a grid at equal time.
+        selected: values of cells, see `pool`.
+    """
+    return fmean(cell["cost"] for cell in select_cells(records, **selected))
+
+
+def select_cells(records: Records, **selected: Any) -> list[Cell]:
+    """Return the cells of all records that have the selected values, see `pool`."""
     allowed = {k: v if isinstance(v, tuple) else (v,) for k, v in selected.items()}
-    cells = [
+    return [
         cell
         for record in records.values()
         for cell in record["cells"]
         if all(cell[key] in values for key, values in allowed.items())
     ]
-    return {key: sum(cell[key] for cell in cells) for key in ("wins", "draws", "games")}
-
-
-def mean_cost(records: Records, amaf: str) -> float:
-    """Return the mean processor time of a simulation, relative to one of the opponent.
-
-    Args:
-        records: records of a grid at equal time.
-        amaf: `"rave"` or `"grave"`.
-    """
-    return fmean(
-        cell["cost"]
-        for record in records.values()
-        for cell in record["cells"]
-        if cell["amaf"] == amaf
-    )
 
 
 def score(total: Cell) -> float:

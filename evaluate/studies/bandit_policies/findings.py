@@ -25,7 +25,8 @@ def policy_findings(records: Records, policies: Sequence[str]) -> list[str]:
     auer = {name: f"auer-{name}" for name in AUER}
     random = {f"K = {arms}": f"random-{arms}" for arms in GAME_ARMS}
     return [
-        f"Lowest mean regret in Auer's distributions: {lowest_text(records, policies, auer)}.",
+        "Lowest mean regret in Auer's distributions, by their numbers: "
+        f"{lowest_text(records, policies, auer)}.",
         *bound_findings(bound_rows(records)),
         "Lowest mean regret in random problems as large as games: "
         f"{lowest_text(records, policies, random)}.",
@@ -79,9 +80,14 @@ def bound_findings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         chosen = [row for row in rows if row["policy"].partition(":")[0] == name]
         factors = [row["bound"] / row["regret"] for row in chosen]
         above = sum(row["violations"] for row in chosen)
-        sentences.append(
+        empty = sorted({row["distribution"] for row in chosen if row["bound"] > row["trivial"]})
+        sentence = (
             f"The bounds of {name} are {min(factors):.1f} to {max(factors):.1f} times its mean "
             f"regret after the last round. The 95 % interval of the regret is above its bound at "
             f"{above or 'none'} of the checkpoints."
         )
+        if empty:
+            names = ", ".join(empty)
+            sentence += f" In distributions {names} it says nothing: the worst arm obeys it."
+        sentences.append(sentence)
     return sentences

@@ -157,10 +157,27 @@ def answers(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Report:
         "GAME_NAMES": thesis.GAME_NAMES,
         "best": best,
         "budget": budget,
+        "gains": gains,
         "p_value": lambda a: signed_rank(*constants.points()[:, (a, best)].T).p,
     }
     content = {"elo_low_high": elo_low_high, "branching_factors": factors}
     return content, names, {"branching.png": figure}
+
+
+def gains(results: Results, policy: str) -> dict[str, tuple[float, float, float]]:
+    """Return the Elo gain of each enhancement over the plain policy, and its interval.
+
+    Args:
+        results: results of a tournament of agents `"POLICY ENHANCEMENT"` and `"POLICY plain"`.
+        policy: name of the policy that the enhancements are added to.
+    """
+    names, prefix = results.tournament.names, f"{policy} "
+    plain = names.index(f"{prefix}plain")
+    return {
+        name.removeprefix(prefix): results.ratings.difference(a, plain)
+        for a, name in enumerate(names)
+        if name.startswith(prefix) and a != plain
+    }
 
 
 def budget(results: Results) -> str:
