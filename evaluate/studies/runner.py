@@ -71,11 +71,11 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
 
 
 def parts_text(study: Study) -> str:
-    """Return the names of a study's parts, and of those that only run if they are named."""
+    """Return the names of a study's parts, and which of them `--part all` leaves out."""
     text = f"Parts: {', '.join(study.parts)}."
     if study.optional_parts:
         names = ", ".join(part for part in study.parts if part in study.optional_parts)
-        text += f" `--part all` leaves out {names}, as it takes very long."
+        text += f" `--part all` leaves out {names}, which takes very long."
     return text
 
 

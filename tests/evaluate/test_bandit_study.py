@@ -117,6 +117,7 @@ def test_the_thesis_tables_are_consistent() -> None:
     differences = [abs(BEST[k]["intervals"] - BEST[k]["annealing"]) for k in arms]
     assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # stated in the thesis
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (tuple(arms), 1000, 100, 100_000)
+    assert FULL.annealing_problems == FULL.problems
 
 
 def test_checkpoints_ascend_to_the_last_round() -> None:

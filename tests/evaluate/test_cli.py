@@ -1,5 +1,6 @@
 """Tests of the command line: tables, files, options, help and error messages."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -245,6 +246,17 @@ def test_every_experiment_has_help(capsys, monkeypatch, name):
     out = capsys.readouterr().out
     assert out.startswith(f"usage: ludoteca reproduce {name}")
     assert max(map(len, out.splitlines())) <= 80
+    if "--part" in out:
+        module = importlib.import_module(f"ludoteca.evaluate.studies.{name}.study")
+        parts = module.make_study().parts
+        assert f"Parts: {', '.join(parts)}." in " ".join(out.split())
+
+
+def test_help_names_the_part_that_all_leaves_out(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["reproduce", "related_work", "--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "`--part all` leaves out tron-100ms, which takes very long." in out
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -10,6 +10,7 @@ from ludoteca.evaluate.statistics.differences import shares_differ, shares_diffe
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions
 from ludoteca.evaluate.studies.ggp.intervals import half_widths, intervals_csv, mean_score
+from ludoteca.evaluate.studies.ggp.report import elo_differences
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.results import Results
 
@@ -54,6 +55,25 @@ def test_csv_has_every_share_with_its_intervals() -> None:
     assert (second["difference"], second["significant"]) == ("0.00", "False")
     assert {row["significant"] for row in rows[1:]} == {"False"}
     assert not shares_differ(ours[1:] / 1200, 1200, wins[1:] / 1200, 1200).any()
+
+
+def test_differences_are_those_from_the_plain_policy() -> None:
+    names = ("alpha2 plain", "UCB MAST", "alpha2 MAST", "UCB plain")
+    specs = tuple(f"mcts:simulations={10 + a}" for a in range(4))
+    tournament = Tournament(("tictactoe",), specs, 100, 1, names=names)
+    outcomes = np.ones((1, 6, 1, 100), np.int8)
+    losses = {(0, 1): 50, (0, 2): 75, (0, 3): 25, (1, 2): 50, (1, 3): 50, (2, 3): 25}
+    for k, pair in enumerate(tournament.pairs):
+        outcomes[0, k, 0, : losses[pair]] = -1
+    results = Results(tournament, outcomes, np.ones((1, 6), np.int64), np.ones(1))
+    elo = results.ratings.elo
+    for policy, first, plain in (("alpha2", 2, 0), ("UCB", 1, 3)):
+        differences = elo_differences(results, policy)
+        assert list(differences) == ["MAST"]
+        value, low, high = differences["MAST"]
+        assert value == pytest.approx(elo[first] - elo[plain])
+        assert low < value < high
+    assert elo_differences(results, "alpha2")["MAST"][0] > 50
 
 
 def test_mean_score_counts_draws_as_half_a_point() -> None:

@@ -87,7 +87,7 @@ def test_places_share_ties_and_chances() -> None:
     places, chances = trends.places(records, ("a", "b", "c"), ("2x4",), 100)
     assert places.values.tolist() == [[1.5, 1.5, 3]]
     assert chances.tolist() == [[0.5, 0.5, 0]]
-    assert trends.best_text(records, ("a", "b", "c"), ("2x4",), 100) == "2x4: 2 policies alike"
+    assert trends.best_text(records, ("a", "b", "c"), ("2x4",), 100) == "2x4: 2 policies tie"
     assert trends.best_text(records, ("a", "c"), ("2x4",), 100) == "2x4: a (100 %)"
 
 

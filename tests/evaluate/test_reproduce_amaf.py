@@ -11,7 +11,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.amaf import equal_time, grid
 from ludoteca.evaluate.studies.amaf import study as amaf
 from ludoteca.evaluate.studies.amaf.grid import agent_spec, play_grid
-from ludoteca.evaluate.studies.bandit_policies import plots
+from ludoteca.evaluate.studies.bandit_policies import findings, plots
 from ludoteca.evaluate.studies.bandit_policies import study as bandit_policies
 from ludoteca.evaluate.studies.equivalence import study as equivalence
 from ludoteca.evaluate.studies.exploration import study as exploration
@@ -48,6 +48,21 @@ def test_committed_report_matches_the_committed_results(module, tmp_path):
     (tmp_path / "results.json").write_text((folder / "results.json").read_text())
     write_report(study, records, tmp_path, tmp_path)
     assert (tmp_path / "report.md").read_text() == (folder / "report.md").read_text()
+
+
+def test_bounds_above_the_regret_of_the_worst_arm_are_named():
+    rows = [
+        {"policy": name, "regret": 10.0, "violations": 0, "distribution": distribution} | bound
+        for name, distribution, bound in (
+            ("ucb1", "1", {"bound": 50.0, "trivial": 60.0}),
+            ("moss", "11", {"bound": 90.0, "trivial": 60.0}),
+            ("moss", "2", {"bound": 70.0, "trivial": 60.0}),
+        )
+    ]
+    ucb1, moss = findings.bound_findings(rows)
+    assert ucb1.startswith("The bounds of ucb1 are 5.0 to 5.0 times its mean regret")
+    assert ucb1.endswith("is above its bound at none of the checkpoints.")
+    assert " In 2, 11 the bound is above the regret of always pulling the worst arm" in moss
 
 
 def test_figures_of_bandits_have_all_curves():
@@ -181,7 +196,14 @@ def test_searches_with_first_play_urgency_play_at_equal_time(tmp_path, monkeypat
         measured.append(spec)
         return 2.0 * len(measured)
 
+    played, play_match = [], grid.play_match
+
+    def recorded_match(game, agents, games, seed):
+        played.append(agents[0])
+        return play_match(game, agents, games, seed=seed)
+
     monkeypatch.setattr(grid, "relative_cost", relative_cost)
+    monkeypatch.setattr(grid, "play_match", recorded_match)
     content = play_grid(
         tmp_path / "results.json", "tictactoe", ("rave",), simulations=8, games=2,
         fpu=("inf", "0.5"), equal_time=True,
@@ -191,8 +213,11 @@ def test_searches_with_first_play_urgency_play_at_equal_time(tmp_path, monkeypat
         {"fpu": "inf", "cost": 2.0, "simulations": 4},
         {"fpu": "0.5", "cost": 4.0, "simulations": 2},
     ]
-    assert ["amaf.fpu=True" in spec for spec in measured] == [True, True]
-    assert ["fpu=0.5" in spec for spec in measured] == [False, True]
+    assert measured == [agent_spec("rave", 0.0, 0.1, 8, fpu) for fpu in ("inf", "0.5")]
+    assert played == [
+        agent_spec("rave", 0.0, 0.1, 4, "inf"),
+        agent_spec("rave", 0.0, 0.1, 2, "0.5"),
+    ]
 
 
 def cell(amaf_name, wins, games=200, **settings):

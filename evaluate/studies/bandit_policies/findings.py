@@ -80,14 +80,16 @@ def bound_findings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         chosen = [row for row in rows if row["policy"].partition(":")[0] == name]
         factors = [row["bound"] / row["regret"] for row in chosen]
         above = sum(row["violations"] for row in chosen)
-        empty = sorted({row["distribution"] for row in chosen if row["bound"] > row["trivial"]})
+        vacuous = {row["distribution"] for row in chosen if row["bound"] > row["trivial"]}
         sentence = (
             f"The bounds of {name} are {min(factors):.1f} to {max(factors):.1f} times its mean "
             f"regret after the last round. The 95 % interval of the regret is above its bound at "
             f"{above or 'none'} of the checkpoints."
         )
-        if empty:
-            names = ", ".join(empty)
-            sentence += f" In distributions {names} it says nothing: the worst arm obeys it."
+        if vacuous:
+            sentence += (
+                f" In {', '.join(name for name in AUER if name in vacuous)} the bound is above the "
+                "regret of always pulling the worst arm, and so says nothing."
+            )
         sentences.append(sentence)
     return sentences

@@ -21,8 +21,7 @@ def make_study(fast: bool = False, random_repetitions: int = 100) -> Study:
 
     Args:
         fast: play 5 repetitions of 1,000 rounds, to check that everything runs.
-        random_repetitions: number of random problems with each number of arms, as many as in the
-            thesis by default.
+        random_repetitions: number of random problems with each number of arms.
     """
     size = {"repetitions": 5 if fast else 100,
             "random_repetitions": 5 if fast else random_repetitions,

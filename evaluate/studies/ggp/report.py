@@ -157,15 +157,15 @@ def answers(stages: Mapping[str, Results], stored: Mapping[str, Any]) -> Report:
         "GAME_NAMES": thesis.GAME_NAMES,
         "best": best,
         "budget": budget,
-        "gains": gains,
+        "elo_differences": elo_differences,
         "p_value": lambda a: signed_rank(*constants.points()[:, (a, best)].T).p,
     }
     content = {"elo_low_high": elo_low_high, "branching_factors": factors}
     return content, names, {"branching.png": figure}
 
 
-def gains(results: Results, policy: str) -> dict[str, tuple[float, float, float]]:
-    """Return the Elo gain of each enhancement over the plain policy, and its interval.
+def elo_differences(results: Results, policy: str) -> dict[str, tuple[float, float, float]]:
+    """Return the Elo rating of a policy with each enhancement minus that without, and its interval.
 
     Args:
         results: results of a tournament of agents `"POLICY ENHANCEMENT"` and `"POLICY plain"`.

@@ -120,7 +120,7 @@ def best_text(
     for tree, row, chance in zip(trees, all_places.values, chances, strict=True):
         best = np.flatnonzero(row == row.min())
         name = f"{policies[best[0]]} ({100 * chance[best[0]]:.0f} %)"
-        texts.append(f"{tree}: {name if len(best) == 1 else f'{len(best)} policies alike'}")
+        texts.append(f"{tree}: {name if len(best) == 1 else f'{len(best)} policies tie'}")
     return ", ".join(texts)
 
 
