@@ -59,7 +59,7 @@ def reproduce(
             with fewer problems a folder in `runs`.
         runs: folder for the computed results, which are in the folder bandits or bandits_full
             there; --cooling and --problems are appended to its name.
-        full: run the thesis' experiment in full size, about 8 * 10^12 pulls, instead of the
+        full: run the thesis' experiment in full size, about 6 * 10^12 pulls, instead of the
             reduced one.
         problems: number of problems for each number of arms, a multiple of 100; 100 problems take a
             minute or two.
